@@ -1,0 +1,169 @@
+// The rows of a run: the run itself, its tasks, the edges between them and the outbox of their dispatches.
+
+import type { Assets, ErrorValue, Selector } from '../events/value.js'
+import { column, defineTable, type RowOf } from './table.js'
+
+export const RUNS = defineTable({
+  name: 'runs',
+  key: ['run_id'],
+  residency: 'while_open',
+  bloom: true,
+  times: ['requested_at', 'finished_at'],
+  columns: {
+    run_id: column.string,
+    run_key: column.string,
+    secret_key_id: column.repeated,
+    request_fingerprint: column.string,
+    request_event_id: column.string,
+    trigger_type: column.oneOf('SCHEDULE', 'SENSOR', 'BACKFILL', 'MANUAL', 'RERUN'),
+    schedule_id: column.optional.repeated,
+    tick_id: column.optional.string,
+    sensor_id: column.optional.repeated,
+    eval_id: column.optional.string,
+    backfill_id: column.optional.repeated,
+    chunk_index: column.optional.int32,
+    parent_run_id: column.optional.string,
+    root_run_id: column.optional.string,
+    rerun_mode: column.optional.oneOf('ALL', 'FROM_FAILURE'),
+    requested_by: column.optional.repeated,
+    assets: column.json<Assets>(),
+    asset_count: column.int32,
+    partitions: column.json<Selector>(),
+    tags: column.json<Readonly<Record<string, string>>>(),
+    priority: column.int32,
+    definition_pins: column.optional.json(),
+    state: column.oneOf('PENDING', 'PLANNED', 'RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'),
+    error: column.optional.json<ErrorValue>(),
+    requested_at: column.timestamp,
+    planned_at: column.optional.timestamp,
+    started_at: column.optional.timestamp,
+    finished_at: column.optional.timestamp,
+    cancel_requested_at: column.optional.timestamp,
+    cancel_requested_by: column.optional.repeated,
+    tasks_total: column.int32,
+    tasks_open: column.int32,
+    tasks_succeeded: column.int32,
+    tasks_failed: column.int32,
+    tasks_skipped: column.int32,
+    tasks_cancelled: column.int32,
+  },
+})
+
+export const TASKS = defineTable({
+  name: 'tasks',
+  key: ['run_id', 'task_key'],
+  residency: 'while_open',
+  bloom: true,
+  times: ['finished_at'],
+  columns: {
+    run_id: column.string,
+    task_key: column.string,
+    task_index: column.int32,
+    asset_key: column.repeated,
+    definition_hash: column.repeated,
+    location_name: column.repeated,
+    worker_queue: column.repeated,
+    partitions: column.json<Selector>(),
+    partition_count: column.int32,
+    state: column.oneOf(
+      'PLANNED',
+      'BLOCKED',
+      'READY',
+      'DISPATCHED',
+      'RUNNING',
+      'RETRY_WAIT',
+      'SKIPPED',
+      'CANCELLED',
+      'FAILED',
+      'SUCCEEDED',
+    ),
+    attempt: column.int32,
+    attempt_id: column.optional.string,
+    execution_id: column.optional.string,
+    worker_id: column.optional.repeated,
+    failures: column.int32,
+    infra_losses: column.int32,
+    max_attempts: column.int32,
+    max_infra_losses: column.int32,
+    retry: column.json<RetryPolicy>(),
+    start_timeout_ms: column.int64,
+    heartbeat_timeout_ms: column.int64,
+    timeout_ms: column.optional.int64,
+    cancel_grace_ms: column.int64,
+    priority: column.int32,
+    pool_keys: column.json<readonly string[]>(),
+    deps_total: column.int32,
+    deps_satisfied_count: column.int32,
+    ready_at: column.optional.timestamp,
+    dispatched_at: column.optional.timestamp,
+    started_at: column.optional.timestamp,
+    last_heartbeat_at: column.optional.timestamp,
+    heartbeat_seq: column.optional.int32,
+    progress: column.optional.json(),
+    finished_at: column.optional.timestamp,
+    start_deadline_at: column.optional.timestamp,
+    heartbeat_deadline_at: column.optional.timestamp,
+    timeout_at: column.optional.timestamp,
+    retry_at: column.optional.timestamp,
+    cancel_requested_at: column.optional.timestamp,
+    cancel_deadline_at: column.optional.timestamp,
+    outcome_reason: column.optional.repeated,
+    skip_reason: column.optional.repeated,
+    materialization_id: column.optional.string,
+    code_version: column.optional.repeated,
+    metadata: column.optional.json(),
+    error: column.optional.json<ErrorValue>(),
+  },
+})
+
+export type RetryPolicy = {
+  readonly backoff_seconds: number
+  readonly factor: number
+  readonly max_backoff_seconds: number
+  readonly jitter: number
+}
+
+export const DEP_SATISFACTION = defineTable({
+  name: 'dep_satisfaction',
+  key: ['run_id', 'downstream_task_key', 'upstream_task_key'],
+  residency: 'while_open',
+  bloom: true,
+  columns: {
+    run_id: column.string,
+    downstream_task_key: column.string,
+    upstream_task_key: column.string,
+    satisfied: column.boolean,
+    resolution: column.optional.oneOf('SUCCESS', 'FAILED', 'SKIPPED', 'CANCELLED'),
+    resolved_at: column.optional.timestamp,
+    satisfying_attempt: column.optional.int32,
+  },
+})
+
+export const DISPATCH_OUTBOX = defineTable({
+  name: 'dispatch_outbox',
+  key: ['run_id', 'task_key', 'attempt'],
+  residency: 'while_open',
+  bloom: true,
+  times: ['closed_at'],
+  columns: {
+    run_id: column.string,
+    task_key: column.string,
+    attempt: column.int32,
+    dispatch_id: column.string,
+    queue_task_name: column.string,
+    attempt_id: column.string,
+    location_name: column.repeated,
+    worker_queue: column.repeated,
+    status: column.oneOf('PENDING', 'ACKED', 'CLOSED', 'FAILED'),
+    port: column.optional.oneOf('DIRECT', 'CLOUD_TASKS'),
+    requested_at: column.timestamp,
+    enqueued_at: column.optional.timestamp,
+    closed_at: column.optional.timestamp,
+    close_reason: column.optional.repeated,
+  },
+})
+
+export type RunRow = RowOf<typeof RUNS>
+export type TaskRow = RowOf<typeof TASKS>
+export type DepSatisfactionRow = RowOf<typeof DEP_SATISFACTION>
+export type DispatchOutboxRow = RowOf<typeof DISPATCH_OUTBOX>

@@ -1,0 +1,61 @@
+// Every table, by name: the one place that says which tables there are.
+
+import { compareText } from '../core/order.js'
+import { ASSET_DEFINITIONS, CODE_LOCATIONS, NAMES, PARTITION_STATUS, POOLS } from './asset-table.js'
+import { IDEMPOTENCY_KEYS, QUARANTINE, REFUSALS, RUN_KEY_CONFLICTS, RUN_KEY_INDEX } from './outcome-table.js'
+import { DEP_SATISFACTION, DISPATCH_OUTBOX, RUNS, TASKS } from './run-table.js'
+import type { KeyValue, RowOf, Table } from './table.js'
+
+export const TABLES = {
+  runs: RUNS,
+  tasks: TASKS,
+  dep_satisfaction: DEP_SATISFACTION,
+  dispatch_outbox: DISPATCH_OUTBOX,
+  pools: POOLS,
+  asset_definitions: ASSET_DEFINITIONS,
+  code_locations: CODE_LOCATIONS,
+  names: NAMES,
+  partition_status: PARTITION_STATUS,
+  run_key_index: RUN_KEY_INDEX,
+  run_key_conflicts: RUN_KEY_CONFLICTS,
+  idempotency_keys: IDEMPOTENCY_KEYS,
+  refusals: REFUSALS,
+  quarantine: QUARANTINE,
+} as const
+
+export type TableName = keyof typeof TABLES
+export type Rows = { readonly [Name in TableName]: RowOf<(typeof TABLES)[Name]> }
+export type AnyRow = Rows[TableName]
+/** A row whose table is known at run time only: codecs, merges and comparisons see rows like this. */
+export type LooseRow = Readonly<Record<string, unknown>> & { readonly row_version: number; readonly last_event_id: string }
+
+export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
+export const isTableName = (name: string): name is TableName => Object.hasOwn(TABLES, name)
+
+/** The declaration without its row type, for code that handles every table alike. */
+export const tableNamed = (name: TableName): Table => TABLES[name] as unknown as Table
+
+/** Key values in key order. */
+export type RowKey = readonly KeyValue[]
+export type KeyedRow = { readonly table: TableName; readonly key: RowKey }
+
+export function keyOfRow(name: TableName, row: object): RowKey {
+  const values = row as Readonly<Record<string, KeyValue>>
+  return tableNamed(name).key.map((part) => values[part] as KeyValue)
+}
+
+/** One text for a key, for maps. No key value may contain a control character (DATA section 1), so NUL separates. */
+export const keyText = (key: RowKey): string => (key.length === 1 ? String(key[0]) : key.join('\u0000'))
+
+/** The order of the files: text by code point (the order of UTF-8 bytes, which Parquet readers compare), numbers by value. */
+export function compareKeys(left: RowKey, right: RowKey): number {
+  const length = Math.min(left.length, right.length)
+  for (let i = 0; i < length; i++) {
+    const a = left[i] as KeyValue
+    const b = right[i] as KeyValue
+    if (a === b) continue
+    if (typeof a === 'number' && typeof b === 'number') return a < b ? -1 : 1
+    return compareText(String(a), String(b))
+  }
+  return left.length - right.length
+}
