@@ -1,0 +1,56 @@
+// Emits dist/ from src/ and makes `npx servo` find it. Types are not checked here: `npm run check` does that.
+
+import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { pathToFileURL } from 'node:url'
+import { DIST, ROOT, STAMP } from './build-state.js'
+
+/** Throws with the compiler's output when it refuses. */
+export function build() {
+  const began = new Date()
+  const next = `${ROOT}node_modules/.cache/servo-build-${process.pid}`
+  rmSync(next, { recursive: true, force: true })
+  const tsc = spawnSync(
+    process.execPath,
+    [`${ROOT}node_modules/typescript/bin/tsc`, '-p', `${ROOT}tsconfig.build.json`, '--noCheck', '--outDir', next],
+    { encoding: 'utf8' },
+  )
+  if (tsc.status !== 0) {
+    rmSync(next, { recursive: true, force: true })
+    throw new Error(`tsc could not build src/:\n${tsc.stdout}${tsc.stderr}`)
+  }
+  // Data beside the code, such as golden examples; the compiler takes only what is imported.
+  cpSync(`${ROOT}src`, next, { recursive: true, filter: (path) => !/\.tsx?$/.test(path) })
+  const stamp = `${next}/${STAMP}`
+  writeFileSync(stamp, '')
+  utimesSync(stamp, began, began)
+  replaceDist(next)
+  linkCommand()
+}
+
+// In one step for whoever starts the command meanwhile: a half-built dist/ is never there.
+function replaceDist(next) {
+  const former = `${next}-former`
+  mkdirSync(`${ROOT}node_modules/.cache`, { recursive: true })
+  if (existsSync(DIST)) renameSync(DIST, former)
+  renameSync(next, DIST)
+  rmSync(former, { recursive: true, force: true })
+}
+
+/** `npx servo` looks here first; without it npx makes a copy of the checkout's link in its own cache, and asks. */
+function linkCommand() {
+  const link = `${ROOT}node_modules/.bin/servo`
+  if (lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) return
+  mkdirSync(`${ROOT}node_modules/.bin`, { recursive: true })
+  rmSync(link, { force: true })
+  symlinkSync('../../bin/servo.js', link)
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  try {
+    build()
+  } catch (error) {
+    process.stderr.write(`${error.message}\n`)
+    process.exitCode = 1
+  }
+}

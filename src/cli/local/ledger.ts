@@ -1,0 +1,5 @@
+import type { Command } from 'commander'
+
+export function addLedgerCommands(group: Command): void {
+  group.helpCommand(false)
+}

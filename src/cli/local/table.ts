@@ -1,0 +1,5 @@
+import type { Command } from 'commander'
+
+export function addTableCommand(group: Command): void {
+  group.helpCommand(false)
+}
