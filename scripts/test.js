@@ -1,0 +1,47 @@
+// Everything, from a fresh clone: sets up what is missing, runs every step, and closes with one line of totals whatever
+// happens on the way. Only Node's own modules are imported before set-up is done.
+
+import { setUp } from './set-up.js'
+import { checkSteps } from './check.js'
+import { close, runSteps, stopAll, suite, tool } from './steps.js'
+
+const total = { passed: 0, failed: 0, skipped: [] }
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.on(signal, () => {
+    stopAll()
+    console.log(`Stopped by ${signal}.`)
+    total.failed += 1
+    process.exit(close(total))
+  })
+}
+
+try {
+  await setUp()
+  await runSteps(checkSteps(), 2, total)
+  // One after the other: each uses both cores, and a suite that kills processes or talks to a server must not wait
+  // for its turn on a busy machine.
+  await runSteps(
+    [
+      suite('properties', ['test/properties/']),
+      suite('contract', ['test/contract/']),
+      suite('invariants', ['test/invariants/']),
+      suite('crash', ['test/crash/']),
+      suite('integration', ['test/integration/']),
+      suite('commands', ['test/tidy/']),
+    ],
+    1,
+    total,
+  )
+  await runSteps(
+    [tool('simulation', ['scripts/run.js', 'test/simulation/main.ts']), tool('mutants', ['scripts/run.js', 'test/mutants/main.ts'])],
+    2,
+    total,
+  )
+  await runSteps([tool('bench', ['scripts/run.js', 'bench/main.ts', 'truth', '--quick'])], 1, total)
+} catch (error) {
+  // A set-up that failed says what to install; anything else is a fault of these scripts.
+  console.log(error.name === 'SetUpError' ? error.message : error.stack)
+  total.failed += 1
+}
+process.exitCode = close(total)
