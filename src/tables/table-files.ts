@@ -22,6 +22,8 @@ export type EncodedFile = {
   readonly max_key: RowKey
   /** Smallest and largest value, epoch milliseconds, of the table's `times` columns that have one. */
   readonly times: Readonly<Record<string, readonly [number, number]>>
+  /** For tables with Bloom filters: the first key column of every row, as the filter wants it (may repeat); else empty. */
+  readonly filter_keys: readonly string[]
 }
 
 export type Comparison = '=' | '!=' | '<' | '<=' | '>' | '>='
@@ -62,4 +64,6 @@ export type MergeOptions = {
   readonly rows_per_file: number
   /** Rows whose value in this timestamp column is below the instant have expired and are left out. */
   readonly drop_before?: { readonly column: string; readonly at: number }
+  /** Only rows whose value in this timestamp column lies in [from, before) go into the result. */
+  readonly only?: { readonly column: string; readonly from: number; readonly before: number }
 }
