@@ -1,0 +1,132 @@
+// Every key and name that is made by a formula (DATA sections 1 and 3). Nobody spells one anywhere else, and none of
+// them ever changes under its prefix: what was written under the old spelling would be said a second time.
+
+import { canonicalJson } from './canonical.js'
+import { sha256, sha256Hex } from './hash.js'
+import type { Scope } from './ids.js'
+import { floorTo, MINUTE_MS } from './time.js'
+import { ulidAt } from './ulid.js'
+import { base32nopad } from '@scure/base'
+
+export const base32Lower = (bytes: Uint8Array): string => base32nopad.encode(bytes).toLowerCase()
+
+// Run keys: namespaced, so that nobody's key silences another's. `epoch` is in seconds since 1970.
+
+export const scheduleRunKey = (schedule_id: string, epoch: number, partition_key?: string): string =>
+  partition_key === undefined ? `sched:${schedule_id}:${epoch}` : `sched:${schedule_id}:${epoch}:${partition_key}`
+export const manualScheduleRunKey = (schedule_id: string, request: string): string => `sched:${schedule_id}:manual:${request}`
+export const sensorMessageRunKey = (sensor_id: string, message_id: string, user_key?: string): string =>
+  user_key === undefined ? `sensor:${sensor_id}:msg:${message_id}` : `sensor:${sensor_id}:msg:${message_id}:${user_key}`
+export const sensorRunKey = (sensor_id: string, user_key: string): string => `sensor:${sensor_id}:key:${user_key}`
+/** For a poll's run request without a key of its own: the i-th of its evaluation. */
+export const sensorDefaultUserKey = (eval_id: string, index: number): string => `${eval_id}-${index}`
+export const backfillRunKey = (backfill_id: string, chunk_index: number): string => `backfill:${backfill_id}:chunk:${chunk_index}`
+/** Without a key of their own, requests get their request id. */
+export const userRunKey = (key: string): string => `user:${key}`
+
+/** Keys that people and poll sensors choose are kept for ever; derived ones live as long as the idempotency window. */
+export const isDerivedRunKey = (run_key: string): boolean =>
+  run_key.startsWith('sched:') || run_key.startsWith('backfill:') || /^sensor:[^:]*:msg:/.test(run_key)
+
+// Definitions and requests
+
+/** The description explains a definition and is no part of what it does. */
+export function definitionHash(definition: Readonly<Record<string, unknown>>): string {
+  return sha256Hex(canonicalJson({ ...definition, description: undefined }))
+}
+
+export type RunRequest = {
+  /** All keys, in any order; long lists are spelled out here. */
+  readonly assets: readonly string[]
+  readonly partitions: unknown
+  /** The requester's own. */
+  readonly tags?: Readonly<Record<string, string>>
+}
+
+export const requestFingerprint = ({ assets, partitions, tags = {} }: RunRequest): string =>
+  sha256Hex(canonicalJson({ assets: [...assets].sort(), partitions, tags }))
+
+// Deploys, assets, pools
+
+export const deployKey = ({ location_name }: { readonly location_name: string }, request: string): string =>
+  `deploy:${location_name}:${request}`
+export const assetDefinedKey = (
+  { asset_key, definition_hash }: { readonly asset_key: string; readonly definition_hash: string },
+  request: string,
+): string => `asset_def:${asset_key}:${definition_hash}:${request}`
+export const assetRemovedKey = ({ asset_key }: { readonly asset_key: string }, request: string): string =>
+  `asset_def:${asset_key}:removed:${request}`
+export const poolDefinedKey = ({ pool_key }: { readonly pool_key: string }, request: string): string => `pool_def:${pool_key}:${request}`
+export const poolRemovedKey = ({ pool_key }: { readonly pool_key: string }, request: string): string =>
+  `pool_def:${pool_key}:removed:${request}`
+
+// Runs
+
+export const runRequestedKey = ({ run_key, request_fingerprint }: { readonly run_key: string; readonly request_fingerprint: string }) =>
+  `runreq:${run_key}:${sha256Hex(request_fingerprint)}`
+export const runCancelKey = ({ run_id }: { readonly run_id: string }, request: string): string => `runcancel:${run_id}:${request}`
+export const planKey = ({ run_id, page }: { readonly run_id: string; readonly page: number }, request_event_id: string): string =>
+  `plan:${run_id}:${request_event_id}:${page}`
+export const planFailedKey = ({ run_id }: { readonly run_id: string }, request_event_id: string): string =>
+  `plan:${run_id}:${request_event_id}:failed`
+
+// Tasks and attempts
+
+export type AttemptRef = { readonly run_id: string; readonly task_key: string; readonly attempt: number }
+export type AttemptIds = AttemptRef & { readonly attempt_id: string }
+
+/** One task an asset, or a numbered one each where the asset sets partitions_per_task. */
+export const taskKey = (asset_key: string, index?: number): string => (index === undefined ? asset_key : `${asset_key}#${index}`)
+
+/** Readable inside; it is also the idempotency key of DispatchRequested. */
+export const dispatchId = ({ run_id, task_key, attempt }: AttemptRef): string => `dispatch:${run_id}:${task_key}:${attempt}`
+/** For the queue: no name is used twice, so no queue's own dedupe can swallow an attempt. */
+export const queueTaskName = (dispatch_id: string): string => `d_${base32Lower(sha256(dispatch_id)).slice(0, 26)}`
+export const dispatchEnqueuedKey = (attempt: AttemptRef): string => `${dispatchId(attempt)}:enqueued`
+export const taskStartedKey = ({ run_id, task_key, attempt, attempt_id }: AttemptIds): string =>
+  `started:${run_id}:${task_key}:${attempt}:${attempt_id}`
+export const taskHeartbeatKey = ({ run_id, task_key, attempt, attempt_id, seq }: AttemptIds & { readonly seq: number }): string =>
+  `heartbeat:${run_id}:${task_key}:${attempt}:${attempt_id}:${seq}`
+export const taskFinishedKey = ({ run_id, task_key, attempt, attempt_id }: AttemptIds): string =>
+  `finished:${run_id}:${task_key}:${attempt}:${attempt_id}`
+export const attemptLostKey = ({ run_id, task_key, attempt }: AttemptRef): string => `lost:${run_id}:${task_key}:${attempt}`
+
+// Sensors
+
+export const sensorPollKey = (sensor_id: string, poll_epoch: number, cursor_before: string | null): string =>
+  `sensor_eval:${sensor_id}:poll:${poll_epoch}:${sha256Hex(cursor_before ?? '')}`
+
+// Objects
+
+export const startClaimName = (attempt_id: string): string => `starts/${sha256Hex(attempt_id)}`
+/** The list's text is its object's whole body. */
+export const listName = (list_sha256: string): string => `lists/${list_sha256}.json`
+export const listSha256 = (values: readonly string[]): string => sha256Hex(canonicalJson(values))
+export const claimName = (claim: { readonly client_key: string; readonly principal: string; readonly route: string }): string =>
+  `claims/${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`
+
+// Segments
+
+export type KeyedEvent = { readonly idempotency_key: string; readonly basis?: unknown }
+
+/** Over all keys and bases of a segment: two segments with the same digest say the same. */
+export function keysSha256({ tenant_id, workspace_id }: Scope, events: Iterable<KeyedEvent>): string {
+  const lines: string[] = []
+  for (const { idempotency_key, basis } of events) {
+    lines.push(`${idempotency_key}\t${basis === undefined ? '-' : sha256Hex(canonicalJson(basis))}`)
+  }
+  lines.sort()
+  return sha256Hex(['servo-seg-v1', tenant_id, workspace_id, ...lines].join('\n'))
+}
+
+/** The minute that a segment is named in: that of its arrival, but never one that a turn has closed. */
+export const segmentMinute = (now_ms: number, closed_through_ms: number): number =>
+  Math.max(floorTo(now_ms, MINUTE_MS), closed_through_ms + MINUTE_MS)
+
+export const segmentName = (minute_ms: number, keys_sha256: string): string => ulidAt(minute_ms, hexBytes(keys_sha256, 10))
+
+function hexBytes(hex: string, count: number): Uint8Array {
+  const bytes = new Uint8Array(count)
+  for (let i = 0; i < count; i++) bytes[i] = Number.parseInt(hex.slice(2 * i, 2 * i + 2), 16)
+  return bytes
+}

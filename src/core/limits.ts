@@ -1,0 +1,119 @@
+// Every bound, with its unit in the name and its reason beside it (DATA section 2, DESIGN sections 2 and 3).
+// What a message says about a bound comes from here, so that text and check cannot disagree.
+
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from './time.js'
+
+const KB = 1_024
+const MB = 1_024 * KB
+
+// Events, batches, segments
+
+/** In canonical JSON. Events stay small at any size of work: what is larger is paged, or a list by content. */
+export const EVENT_BYTES_MAX = 256 * KB
+/** A batch is folded within one revision, so its size bounds what a revision adds. */
+export const BATCH_EVENTS_MAX = 2_000
+export const BATCH_BYTES_MAX = 4 * MB
+/** Below 8 MiB a write to GCS is one multipart request: atomic, its precondition evaluated at the end. */
+export const SEGMENT_BYTES_MAX = 8 * MB
+/** One object, written and read as a segment is. */
+export const CLAIM_BYTES_MAX = 8 * MB
+export const LIST_BYTES_MAX = 8 * MB
+/** How much of something that cannot be folded is copied into its quarantine row; the segment itself is kept whole. */
+export const QUARANTINE_RAW_BYTES_MAX = EVENT_BYTES_MAX
+
+// Values inside events
+
+/** Beyond this a list of assets or keys is an object of its own, named by its content. */
+export const INLINE_KEYS_MAX = 100
+/** Beyond this the pinned definitions of a run are a list by content. */
+export const INLINE_PINS_MAX = 10
+/** A page of logs is no error message; the rest belongs into the attempt's log. */
+export const ERROR_MESSAGE_BYTES_MAX = 2 * KB
+/** What a person gives as a reason fits a line or two of an audit page. */
+export const REASON_CHARACTERS_MAX = 500
+export const PROGRESS_MESSAGE_CHARACTERS_MAX = 200
+/** Tags are searched and shown, they are no storage. */
+export const TAGS_MAX = 50
+export const TAG_KEY_CHARACTERS_MAX = 128
+export const TAG_VALUE_CHARACTERS_MAX = 256
+/** Kept in the task's row, which every turn holds while the run is open. */
+export const TASK_METADATA_BYTES_MAX = 16 * KB
+/** All current definitions are in the turn's memory: 1,900 of them at most in a location, 4 MB together. */
+export const DEFINITION_BYTES_MAX = 64 * KB
+/** A cursor is copied into every evaluation's row. */
+export const CURSOR_BYTES_MAX = 16 * KB
+
+// Names
+
+/** The length of a DNS label: tenant and workspace become parts of names elsewhere. */
+export const TENANT_CHARACTERS_MAX = 63
+export const ASSET_KEY_CHARACTERS_MAX = 200
+export const NAME_CHARACTERS_MAX = 100
+export const PARTITION_KEY_BYTES_MAX = 256
+export const REQUEST_KEY_CHARACTERS_MAX = 128
+
+// Deploys, runs, plans
+
+/** A deploy is one batch of at most 2,000 events: 1,900 changes leave room for the location, pools and names. */
+export const LOCATION_DEFINITIONS_MAX = 1_900
+export const LOCATION_BYTES_MAX = BATCH_BYTES_MAX
+export const DEPLOY_CHANGES_MAX = 1_900
+/** A plan is one batch: 10,000 tasks in pages of 200 are 50 events, and fit 4 MB by their short names. */
+export const RUN_TASKS_MAX = 10_000
+export const RUN_EDGES_MAX = 100_000
+export const PLAN_PAGE_TASKS_MAX = 200
+export const PLAN_PAGES_MAX = BATCH_EVENTS_MAX
+/** Each finished task writes a partition_status row for every partition of it, within one revision. */
+export const TASK_PARTITIONS_MAX = 10_000
+export const PRIORITY_MIN = -100
+export const PRIORITY_MAX = 100
+export const PRIORITY_DEFAULT = 0
+/** People and schedules go before bulk work unless they say otherwise. */
+export const PRIORITY_BACKFILL_DEFAULT = -10
+/** The cap on running tasks of a workspace that nobody set. */
+export const GLOBAL_RUNNING_DEFAULT = 1_000
+export const LOCATION_SLOTS_DEFAULT = 64
+
+// Schedules, sensors, backfills
+
+export const CATCHUP_TICKS_MAX = 100
+export const CHUNK_PARTITIONS_MAX = 10_000
+export const BACKFILL_CONCURRENT_RUNS_MAX = 1_000
+/** A trigger and the runs that it requests are one batch. */
+export const EVALUATION_RUN_REQUESTS_MAX = 500
+
+// Retention
+
+/** How long an applied key is known; derived run keys live as long. */
+export const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
+export const REFUSALS_KEPT_MS = 30 * DAY_MS
+/** Longer than any client retries. */
+export const CLAIM_KEPT_MS = 30 * DAY_MS
+/** A day less than the idempotency window: after it a repeat is answered, and appends nothing. */
+export const CLAIM_APPENDS_MS_MAX = 6 * DAY_MS
+/** Counted from the end of the attempt. */
+export const START_CLAIM_KEPT_MS = 7 * DAY_MS
+/** Every revision of this long can be opened by `as_of`. */
+export const AS_OF_KEPT_MS = DAY_MS
+/** Segments named longer ago are not listed any more; `local` reads one folder an hour, GCS pages of 1,000 names. */
+export const LISTING_WINDOW_MS = 48 * HOUR_MS
+export const LISTING_WINDOW_LOCAL_MS = HOUR_MS
+
+// Append and turn
+
+/** How far an object's creation may lie from the minute of its name; less than the slack by more than a listing takes. */
+export const CREATION_SKEW_MS_MAX = 2 * MINUTE_MS
+/** A minute is closed when it ended this long before T0. */
+export const CLOSED_MINUTE_SLACK_MS = 5 * MINUTE_MS
+/** From the first unpublished fold to the publish: what a caller waits for others to join its revision. */
+export const PUBLISH_AFTER_MS = 300
+/** A turn that has worked this long publishes, yields and is called again. */
+export const TURN_MS_MAX = SECOND_MS
+/** The listing that finds what no poke announced; it backs off while nothing comes. */
+export const BACKSTOP_MS = MINUTE_MS
+export const BACKSTOP_IDLE_MS_MAX = 10 * MINUTE_MS
+/** A reader that asked for what is fresh waits at most this long for the publish, and says when it was cut. */
+export const FRESH_WAIT_MS_MAX = SECOND_MS
+/** The pointer is read by everyone, all the time. */
+export const POINTER_BYTES_MAX = 64 * KB
+export const CHAIN_PAGE_REVISIONS = 1_000

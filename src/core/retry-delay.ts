@@ -1,0 +1,25 @@
+// When a failed or lost attempt is followed by the next: exponential back-off whose jitter comes from the attempt's
+// own id, so that every replay computes the same instant.
+
+import { sha256 } from './hash.js'
+import { SECOND_MS } from './time.js'
+
+export type Backoff = {
+  readonly backoff_seconds: number
+  readonly factor: number
+  readonly max_backoff_seconds: number
+  /** 0 to 1: the share of the delay that is spread evenly, half of it to either side. */
+  readonly jitter: number
+}
+
+const UINT32_RANGE = 2 ** 32
+
+export function retryDelayMs(retry: Backoff, failures: number, failed_attempt_id: string): number {
+  const { backoff_seconds, factor, max_backoff_seconds, jitter } = retry
+  // After a thousand failures the power is Infinity, and a back-off of 0 times that no number.
+  const growth = Math.min(factor ** (failures - 1), Number.MAX_VALUE)
+  const delay_ms = Math.min(max_backoff_seconds * SECOND_MS, backoff_seconds * SECOND_MS * growth)
+  const digest = sha256(failed_attempt_id)
+  const u = new DataView(digest.buffer, digest.byteOffset).getUint32(0) / UINT32_RANGE
+  return Math.floor(delay_ms * (1 - jitter / 2 + jitter * u))
+}
