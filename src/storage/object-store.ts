@@ -66,8 +66,14 @@ export type ObjectStore = {
   /** One page of at most 1,000 names. */
   readonly list: (prefix: string, start_after?: string) => Promise<ListAnswer>
   readonly delete: (name: string, options: { readonly if_generation: string }) => Promise<DeleteAnswer>
-  /** Where an immutable object lies as a plain file, on stores that have one: readers need no copy then. */
+  /** Where an immutable object lies as a file, on stores that have one: readers of Parquet need no copy then. The file
+   *  also carries the store's own head (local-object.ts), where readers of Parquet do not look: its size and checksum
+   *  are not those of the object, which only `get` answers byte for byte. */
   readonly filePath?: (name: string, generation: string) => string
 }
 
+/** Creates; any other generation replaces exactly that one. */
 export const CREATE = '0'
+
+/** Names a page of a listing, on every store (GCS admits no more). */
+export const PAGE_SIZE = 1_000
