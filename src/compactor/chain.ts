@@ -1,0 +1,88 @@
+// The chain of revisions: its pages, written once each, and every revision in order. It never judges what it reads,
+// apart from the links: a chain that does not link is damaged.
+
+import { corrupt } from '../core/errors.js'
+import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
+import { type ChainPage, chainName, encodeChainPage, parseChainPage, type Pointer, type Revision } from '../tables/revision.js'
+import { readDocument, readRevision } from '../tables/snapshot.js'
+import type { ObjectStore } from '../storage/object-store.js'
+import { writeOnce, type WriteOnce } from '../storage/write-once.js'
+
+export type Link = { readonly sequence: number; readonly revision: string }
+
+const READS_AT_ONCE = 32
+
+/** Newest first, from this link back to the sequence after `stop_after`, by the links themselves. */
+export async function* walkBack(store: ObjectStore, from: Link, stop_after: number): AsyncGenerator<Revision> {
+  let { sequence, revision } = from
+  while (sequence > stop_after) {
+    const document = await readRevision(store, sequence, revision)
+    yield document
+    if (document.previous === null) {
+      if (sequence === 1) return
+      throw corrupt(`Revision ${sequence} names no predecessor, but is not the first. Run \`servo ledger verify\`.`)
+    }
+    revision = document.previous
+    sequence -= 1
+  }
+}
+
+/** Every link of the chain, oldest first: from the pages as far as they reach, then by walking. */
+export async function readLinks(store: ObjectStore, pointer: Pointer): Promise<Link[]> {
+  const pages = await readPages(store, pointer)
+  const paged = pages.flatMap(({ revisions }) => revisions.map(({ sequence, revision }) => ({ sequence, revision })))
+  const recent: Link[] = []
+  for await (const { sequence, revision } of walkBack(store, pointer, pointer.chain_through)) recent.push({ sequence, revision })
+  return [...paged, ...recent.reverse()]
+}
+
+export async function readPages(store: ObjectStore, pointer: Pointer): Promise<ChainPage[]> {
+  const count = pointer.chain_through / CHAIN_PAGE_REVISIONS
+  return Promise.all(Array.from({ length: count }, (_, n) => readDocument(store, chainName(n), parseChainPage)))
+}
+
+/** Every revision from this sequence on, oldest first, and each linked to the one before. */
+export async function* readRevisions(store: ObjectStore, pointer: Pointer, from = 1): AsyncGenerator<Revision> {
+  const links = (await readLinks(store, pointer)).filter(({ sequence }) => sequence >= from)
+  let before: Revision | undefined
+  for (let start = 0; start < links.length; start += READS_AT_ONCE) {
+    const some = links.slice(start, start + READS_AT_ONCE)
+    for (const document of await Promise.all(some.map(({ sequence, revision }) => readRevision(store, sequence, revision)))) {
+      if (before !== undefined && document.previous !== before.revision) {
+        throw corrupt(`Revision ${document.sequence} follows ${document.previous}, but revision ${before.sequence} is ${before.revision}.`)
+      }
+      yield document
+      before = document
+    }
+  }
+}
+
+/** Writes the pages that are full, and answers how far they reach then. */
+export async function writeChainPages(deps: WriteOnce, pointer: Pointer): Promise<number> {
+  const { store } = deps
+  const fullThrough = Math.floor(pointer.sequence / CHAIN_PAGE_REVISIONS) * CHAIN_PAGE_REVISIONS
+  if (fullThrough <= pointer.chain_through) return pointer.chain_through
+  const revisions: Revision[] = []
+  for await (const document of walkBack(store, pointer, pointer.chain_through)) revisions.push(document)
+  revisions.reverse()
+  for (let first = pointer.chain_through; first < fullThrough; first += CHAIN_PAGE_REVISIONS) {
+    const page = pageOf(first, revisions.slice(first - pointer.chain_through, first - pointer.chain_through + CHAIN_PAGE_REVISIONS))
+    // Whoever writes page n writes the same bytes: a page that is there already is this page.
+    await writeOnce(deps, chainName(page.n), encodeChainPage(page))
+  }
+  return fullThrough
+}
+
+const pageOf = (first: number, revisions: readonly Revision[]): ChainPage => ({
+  schema: 'servo-chain-v1',
+  n: first / CHAIN_PAGE_REVISIONS,
+  first_sequence: first + 1,
+  last_sequence: first + CHAIN_PAGE_REVISIONS,
+  revisions: revisions.map(({ sequence, revision, published_at, checkpoint, segments }) => ({
+    sequence,
+    revision,
+    published_at,
+    checkpoint,
+    segments: segments.length,
+  })),
+})

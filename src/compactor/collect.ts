@@ -1,0 +1,68 @@
+// Removes table files that nobody can reach any more. It deletes by generation, judges age by the server's stamps alone,
+// and never touches a segment, a revision or a checkpoint: replay needs those.
+
+import { AS_OF_KEPT_MS, ORPHAN_AGE_MS } from '../core/limits.js'
+import { instantMs, stampMs } from '../core/time.js'
+import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
+import { type Checkpoint, checkpointName, parseCheckpoint, type Pointer, STATE_PREFIX } from '../tables/revision.js'
+import { readDocument, readPointer } from '../tables/snapshot.js'
+import { walkBack } from './chain.js'
+
+export type CollectAnswer = { readonly kept_count: number; readonly deleted_count: number; readonly too_young_count: number }
+
+export type CollectDeps = { readonly store: ObjectStore }
+
+export async function collectOrphans({ store }: CollectDeps): Promise<CollectAnswer> {
+  // The listing comes first: what is published while it runs is either too young to be deleted or named already.
+  const { objects, server_time } = await listState(store)
+  const { published } = await readPointer(store)
+  const reachable = published === undefined ? new Set<string>() : await reachableFiles(store, published.pointer, server_time)
+  let deleted_count = 0
+  let too_young_count = 0
+  for (const object of objects) {
+    if (reachable.has(object.name)) continue
+    if (server_time - stampMs(object.creation_time) <= ORPHAN_AGE_MS) {
+      too_young_count += 1
+      continue
+    }
+    const answer = await store.delete(object.name, { if_generation: object.generation })
+    if (answer.kind === 'deleted') deleted_count += 1
+  }
+  return { kept_count: objects.length - deleted_count - too_young_count, deleted_count, too_young_count }
+}
+
+async function listState(store: ObjectStore): Promise<{ readonly objects: ObjectHead[]; readonly server_time: number }> {
+  const objects: ObjectHead[] = []
+  let start_after: string | undefined
+  let server_time = Number.POSITIVE_INFINITY
+  do {
+    const page = await store.list(STATE_PREFIX, start_after)
+    objects.push(...page.objects)
+    server_time = Math.min(server_time, page.server_time)
+    start_after = page.next
+  } while (start_after !== undefined)
+  return { objects, server_time }
+}
+
+/** Every table file that the current revision or one that `as_of` still opens is made of. */
+export async function reachableFiles(store: ObjectStore, pointer: Pointer, now: number): Promise<Set<string>> {
+  const names = new Set<string>()
+  const checkpoints = new Map<string, Checkpoint>()
+  // The oldest revision that can be opened needs its checkpoint, and every delta since that checkpoint.
+  let needed_through = pointer.checkpoint.sequence
+  for await (const revision of walkBack(store, pointer, 0)) {
+    const isKept = now - instantMs(revision.published_at) <= AS_OF_KEPT_MS || revision.sequence === pointer.sequence
+    if (!isKept && revision.sequence <= needed_through) break
+    for (const { name } of revision.files_added) names.add(name)
+    if (isKept) {
+      const checkpoint =
+        checkpoints.get(revision.checkpoint) ?? (await readDocument(store, checkpointName(revision.checkpoint), parseCheckpoint))
+      checkpoints.set(revision.checkpoint, checkpoint)
+      needed_through = Math.min(needed_through, checkpoint.sequence)
+    }
+  }
+  for (const { tables } of checkpoints.values()) {
+    for (const parts of tables.values()) for (const { name, filter } of parts) names.add(name).add(filter ?? name)
+  }
+  return names
+}

@@ -1,0 +1,55 @@
+// Which files of a table are merged into which level. Pure arithmetic over the parts of a checkpoint.
+//
+// A level holds one sorted run: parts that do not overlap. Levels come in tiers of LEVELS_PER_TIER; when a tier has no
+// free level, all its runs become one run of the next tier. So a row is rewritten once a tier, and the number of tiers
+// grows with the logarithm of the table. Which file is newer is never read off a level: the row's version says it.
+
+import type { Part } from '../tables/revision.js'
+
+/** Four runs of a size make one of the next: fewer rewrite more, more have to be asked more. */
+const LEVELS_PER_TIER = 4
+/** A run of the first tier is what about one merge of deltas brings. */
+const FIRST_TIER_ROWS = 20_000
+
+export type MergePlan = {
+  readonly inputs: readonly Part[]
+  readonly kept: readonly Part[]
+  /** Level of the merged run. */
+  readonly level: number
+}
+
+/** undefined: nothing to do. `whole` brings everything into one run. */
+export function planMerge(parts: readonly Part[], whole: boolean): MergePlan | undefined {
+  const fresh = parts.filter(({ level }) => level === 0)
+  const runs = new Map<number, Part[]>()
+  for (const part of parts) if (part.level > 0) runs.set(part.level, [...(runs.get(part.level) ?? []), part])
+  if (whole) {
+    if (fresh.length === 0 && runs.size <= 1) return undefined
+    return { inputs: parts, kept: [], level: firstLevel(tierOf(rowsOf(parts))) }
+  }
+  if (fresh.length === 0) return undefined
+  const inputs = [...fresh]
+  for (let tier = tierOf(rowsOf(inputs)); ; tier = Math.max(tier + 1, tierOf(rowsOf(inputs)))) {
+    const free = levelsOf(tier).find((level) => !runs.has(level))
+    if (free !== undefined) {
+      const kept = [...runs.values()].flat()
+      return { inputs, kept, level: free }
+    }
+    for (const level of levelsOf(tier)) {
+      inputs.push(...(runs.get(level) ?? []))
+      runs.delete(level)
+    }
+  }
+}
+
+const rowsOf = (parts: readonly Part[]): number => parts.reduce((sum, { rows }) => sum + rows, 0)
+
+const firstLevel = (tier: number): number => tier * LEVELS_PER_TIER + 1
+
+const levelsOf = (tier: number): number[] => Array.from({ length: LEVELS_PER_TIER }, (_, slot) => firstLevel(tier) + slot)
+
+function tierOf(rows: number): number {
+  let tier = 0
+  for (let capacity = FIRST_TIER_ROWS; rows > capacity; capacity *= LEVELS_PER_TIER) tier += 1
+  return tier
+}

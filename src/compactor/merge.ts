@@ -1,0 +1,249 @@
+// Merges the L0 files since the last checkpoint into the base, and publishes the new checkpoint without segments. It
+// replaces only what it read: where turns publish meanwhile, their deltas stay on top; where another merge won, it gives up.
+
+import { unavailable } from '../core/errors.js'
+import { crc32cHex } from '../core/hash.js'
+import { FILE_ROWS_MAX, MERGE_DEADLINE_MS } from '../core/limits.js'
+import { instantMs, instantText } from '../core/time.js'
+import { newUlid, ulidTime } from '../core/ulid.js'
+import { expiryCut } from '../projections/retention.js'
+import { TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
+import { writeOnce } from '../storage/write-once.js'
+import { buildFilter } from '../tables/bloom.js'
+import {
+  type Checkpoint,
+  checkpointName,
+  encodeCheckpoint,
+  encodeRevision,
+  type Part,
+  parseCheckpoint,
+  partName,
+  type Pointer,
+  type Revision,
+  revisionName,
+} from '../tables/revision.js'
+import { type PublishedPointer, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
+import type { EncodedFile, MergeOptions } from '../tables/table-files.js'
+import { writeChainPages } from './chain.js'
+import { planMerge } from './merge-plan.js'
+import { pointerTo, type PublishDeps } from './publish.js'
+import { swapPointer } from './swap.js'
+
+export type MergeAnswer =
+  | { readonly kind: 'merged'; readonly sequence: number; readonly parts_written: number; readonly rows_written: number }
+  /** `nothing_due`: no delta to merge. `lost`: another merge published first; its work stands, this one's files are orphans. */
+  | { readonly kind: 'nothing_due' | 'lost' }
+
+const PUBLISH_TRIES_MAX = 20
+
+export type MergeRequest = {
+  /** Everything into one run a table (and period), instead of what is due. */
+  readonly whole?: boolean
+  /** Tables of a replay: they take their sequence from the record, and nobody walks their chain. */
+  readonly is_scratch?: boolean
+}
+
+export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): Promise<MergeAnswer> {
+  const started = deps.clock.elapsed()
+  const { published } = await readPointer(deps.store)
+  if (published === undefined) return { kind: 'nothing_due' }
+  const { pointer } = published
+  const before = await readDocument(deps.store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
+  const deltas = await Promise.all(pointer.deltas.map(({ sequence, revision }) => readRevision(deps.store, sequence, revision)))
+  const newest = deltas.at(-1) ?? (await readRevision(deps.store, pointer.sequence, pointer.revision))
+  const merged = await mergeTables(deps, before, deltas, newest, request.whole === true)
+  if (merged.parts_written === 0 && merged.parts_dropped === 0 && deltas.length === 0) return { kind: 'nothing_due' }
+  const checkpoint: Checkpoint = {
+    schema: 'servo-checkpoint-v1',
+    name: newUlid(deps.clock.now(), deps.random),
+    sequence: pointer.sequence,
+    revision: pointer.revision,
+    fold_version: pointer.fold_version,
+    tables: merged.tables,
+    open_segments: openSegments(before, deltas, newest),
+  }
+  await writeOnce(deps, checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
+  const publication = {
+    checkpoint,
+    files_removed: filesReplaced(before, deltas, merged.tables),
+    started,
+    is_scratch: request.is_scratch === true,
+  }
+  const sequence = await publishCheckpoint(deps, pointer, publication)
+  if (sequence === undefined) return { kind: 'lost' }
+  return { kind: 'merged', sequence, parts_written: merged.parts_written, rows_written: merged.rows_written }
+}
+
+type MergedTables = {
+  readonly tables: Map<TableName, readonly Part[]>
+  parts_written: number
+  parts_dropped: number
+  rows_written: number
+}
+
+async function mergeTables(
+  deps: PublishDeps,
+  before: Checkpoint,
+  deltas: readonly Revision[],
+  newest: Revision,
+  whole: boolean,
+): Promise<MergedTables> {
+  const merged: MergedTables = { tables: new Map(), parts_written: 0, parts_dropped: 0, rows_written: 0 }
+  for (const table of TABLE_NAMES) {
+    const parts = [...(before.tables.get(table) ?? []), ...deltas.flatMap((delta) => freshParts(delta, table))]
+    if (parts.length === 0) continue
+    const after: Part[] = []
+    for (const group of groupsOf(table, parts, newest)) {
+      if (group.kind === 'expired') {
+        merged.parts_dropped += group.parts.length
+        continue
+      }
+      const plan = planMerge(group.parts, whole || group.isFinished)
+      if (plan === undefined) {
+        after.push(...group.parts)
+        continue
+      }
+      const written = await writeRun(deps, table, plan.inputs, plan.level, group.period, newest)
+      after.push(...plan.kept, ...written)
+      merged.parts_written += written.length
+      merged.rows_written += written.reduce((sum, { rows }) => sum + rows, 0)
+    }
+    merged.tables.set(table, after)
+  }
+  return merged
+}
+
+const freshParts = (delta: Revision, table: TableName): Part[] =>
+  delta.files_added
+    .filter((file) => file.table === table)
+    .map(({ table: _table, periods, ...reference }) => ({
+      ...reference,
+      level: 0,
+      times: {},
+      filter: null,
+      period: null,
+      ...(periods === undefined ? {} : { periods: periods.map(instantMs) }),
+    }))
+
+type Group =
+  | { readonly kind: 'live'; readonly period: number | null; readonly parts: readonly Part[]; readonly isFinished: boolean }
+  | { readonly kind: 'expired'; readonly parts: readonly Part[] }
+
+/** One group, or one for each hour or day: rows of different periods never share a part, so that an end drops files. */
+function groupsOf(table: TableName, parts: readonly Part[], newest: Revision): Group[] {
+  const { period } = tableNamed(table)
+  if (period === undefined) return [{ kind: 'live', period: null, parts, isFinished: false }]
+  const byPeriod = new Map<number, Part[]>()
+  for (const part of parts) {
+    for (const start of part.period === null ? (part.periods ?? []) : [part.period]) {
+      byPeriod.set(start, [...(byPeriod.get(start) ?? []), part])
+    }
+  }
+  const fold_time = instantMs(newest.fold_time)
+  const cut = expiryCut(table, fold_time, newest.retention)
+  return [...byPeriod].map(([start, ofPeriod]) =>
+    cut !== undefined && start < cut.at
+      ? { kind: 'expired', parts: ofPeriod }
+      : { kind: 'live', period: start, parts: ofPeriod, isFinished: start + period.unit_ms <= fold_time },
+  )
+}
+
+async function writeRun(
+  deps: PublishDeps,
+  table: TableName,
+  inputs: readonly Part[],
+  level: number,
+  period: number | null,
+  newest: Revision,
+): Promise<Part[]> {
+  const written: Part[] = []
+  for await (const file of deps.files.merge(table, inputs, mergeOptions(table, period, newest))) {
+    written.push(await writePart(deps, table, file, level, period))
+  }
+  return written
+}
+
+function mergeOptions(table: TableName, start: number | null, newest: Revision): MergeOptions {
+  const { period } = tableNamed(table)
+  if (period !== undefined && start !== null) {
+    return { rows_per_file: FILE_ROWS_MAX, only: { column: period.column, from: start, before: start + period.unit_ms } }
+  }
+  const drop_before = expiryCut(table, instantMs(newest.fold_time), newest.retention)
+  return { rows_per_file: FILE_ROWS_MAX, ...(drop_before === undefined ? {} : { drop_before }) }
+}
+
+async function writePart(deps: PublishDeps, table: TableName, file: EncodedFile, level: number, period: number | null): Promise<Part> {
+  const part = newUlid(deps.clock.now(), deps.random)
+  const name = partName(table, part, deps.files.extension)
+  const { bytes, rows, min_key, max_key, times } = file
+  await writeOnce(deps, name, bytes)
+  const filter = tableNamed(table).bloom ? `${name}.bloom` : null
+  if (filter !== null) await writeOnce(deps, filter, buildFilter(file.filter_keys))
+  return { name, rows, bytes: bytes.byteLength, crc32c: crc32cHex(bytes), min_key, max_key, level, times, filter, period }
+}
+
+/** Folded segments whose minute is not closed: whoever starts from the checkpoint will still find them in a listing. */
+function openSegments(before: Checkpoint, deltas: readonly Revision[], newest: Revision): string[] {
+  const closed_through = instantMs(newest.watermarks.closed_through)
+  const names = [...before.open_segments, ...deltas.flatMap(({ segments }) => segments.map(({ name }) => name))]
+  return names.filter((name) => ulidTime(name) > closed_through)
+}
+
+function filesReplaced(before: Checkpoint, deltas: readonly Revision[], tables: ReadonlyMap<TableName, readonly Part[]>): string[] {
+  const kept = new Set([...tables.values()].flatMap((parts) => parts.map(({ name }) => name)))
+  const read = [...before.tables.values()].flatMap((parts) => parts.map(({ name }) => name))
+  const fresh = deltas.flatMap(({ files_added }) => files_added.map(({ name }) => name))
+  return [...read, ...fresh].filter((name) => !kept.has(name))
+}
+
+type CheckpointPublication = {
+  readonly checkpoint: Checkpoint
+  readonly files_removed: string[]
+  readonly started: number
+  readonly is_scratch: boolean
+}
+
+/** The sequence it was published as; undefined where another merge has replaced the checkpoint that this one read. */
+async function publishCheckpoint(deps: PublishDeps, read: Pointer, publication: CheckpointPublication): Promise<number | undefined> {
+  const { checkpoint, started, is_scratch } = publication
+  for (let tries = 0; tries < PUBLISH_TRIES_MAX; tries++) {
+    const { published: base } = await readPointer(deps.store)
+    if (base === undefined || !isStillMine(read, base)) return undefined
+    const { pointer } = base
+    const chain_through = is_scratch ? 0 : await writeChainPages(deps, pointer)
+    const newest = await readRevision(deps.store, pointer.sequence, pointer.revision)
+    const revision = checkpointRevision(deps, newest, publication)
+    await writeOnce(deps, revisionName(revision.sequence, revision.revision), encodeRevision(revision))
+    if (deps.clock.elapsed() - started > MERGE_DEADLINE_MS) {
+      throw unavailable('The merge took longer than its deadline and was not published: collection may take its files. It starts again.')
+    }
+    const swapped = await swapPointer(deps, pointerTo(revision, checkpoint, pointer, chain_through), base)
+    if (swapped.kind !== 'lost') return revision.sequence
+  }
+  return undefined
+}
+
+const isStillMine = (read: Pointer, base: PublishedPointer): boolean =>
+  base.pointer.checkpoint.name === read.checkpoint.name && base.pointer.fold_version === read.fold_version
+
+/** Says nothing new about the ledger: every watermark and total is that of the revision before. */
+function checkpointRevision(
+  deps: PublishDeps,
+  newest: Revision,
+  { checkpoint, files_removed, is_scratch }: CheckpointPublication,
+): Revision {
+  const now = deps.clock.now()
+  return {
+    ...newest,
+    revision: newUlid(now, deps.random),
+    sequence: newest.sequence + (is_scratch ? 0 : 1),
+    previous: newest.revision,
+    checkpoint: checkpoint.name,
+    turn_id: newUlid(now, deps.random),
+    published_at: instantText(now),
+    segments: [],
+    files_added: [],
+    files_removed,
+    counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
+  }
+}

@@ -1,0 +1,69 @@
+// The compare-and-swap of the pointer, the only fence there is, with lost answers resolved. It never decides by time.
+
+import { conflict, isOperatingError, unavailable } from '../core/errors.js'
+import type { Clock } from '../core/time.js'
+import { CREATE, type ObjectStore } from '../storage/object-store.js'
+import { encodePointer, type Pointer, POINTER_NAME } from '../tables/revision.js'
+import { type PublishedPointer, readPointer, readRevision } from '../tables/snapshot.js'
+
+/** `won`: it is the pointer now. `superseded`: it was, and others have published on top of it. `lost`: it never was. */
+export type SwapOutcome =
+  | { readonly kind: 'won'; readonly published: PublishedPointer }
+  | { readonly kind: 'superseded' }
+  | { readonly kind: 'lost' }
+
+const ATTEMPTS_MAX = 8
+const THROTTLED_WAIT_MS = 1_000
+const UNKNOWN_WAIT_MS = 50
+
+export async function swapPointer(
+  { store, clock }: { readonly store: ObjectStore; readonly clock: Clock },
+  next: Pointer,
+  base: PublishedPointer | undefined,
+): Promise<SwapOutcome> {
+  const bytes = encodePointer(next)
+  for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
+    const answer = await tryPut(store, bytes, base?.generation ?? CREATE)
+    if (answer.kind === 'stored') return { kind: 'won', published: { pointer: next, generation: answer.head.generation } }
+    if (answer.kind === 'throttled') await clock.sleep(THROTTLED_WAIT_MS)
+    const whose = await resolve(store, next, base)
+    if (whose !== 'untouched') return whose
+    // The base still stands: this write did not land, or will land late under the same precondition. Either way the
+    // same bytes may be sent again, and a 412 then means that the first attempt landed after all.
+    await clock.sleep(UNKNOWN_WAIT_MS * 2 ** attempt)
+  }
+  throw unavailable(`The pointer in ${store.label} could not be swapped in ${ATTEMPTS_MAX} tries; nothing was published. Try again.`)
+}
+
+async function tryPut(store: ObjectStore, bytes: Uint8Array, if_generation: string) {
+  try {
+    return await store.put(POINTER_NAME, bytes, { if_generation })
+  } catch (error) {
+    if (isOperatingError(error, 'unavailable')) return { kind: 'unknown' } as const
+    throw error
+  }
+}
+
+async function resolve(store: ObjectStore, next: Pointer, base: PublishedPointer | undefined): Promise<SwapOutcome | 'untouched'> {
+  const { published } = await readPointer(store)
+  if (published === undefined) {
+    if (base === undefined) return 'untouched'
+    throw conflict(`The pointer in ${store.label} is gone. Nobody ever deletes it: restore it before anything else is published.`)
+  }
+  if (published.pointer.revision === next.revision) return { kind: 'won', published }
+  if (published.generation === base?.generation) return 'untouched'
+  return (await isAncestor(store, next, published.pointer)) ? { kind: 'superseded' } : { kind: 'lost' }
+}
+
+/** Whether a pointer that is newer than ours was published on top of ours. */
+async function isAncestor(store: ObjectStore, ours: Pointer, newest: Pointer): Promise<boolean> {
+  if (newest.deltas.some(({ revision }) => revision === ours.revision)) return true
+  let { sequence, revision } = newest
+  while (sequence > ours.sequence) {
+    const { previous } = await readRevision(store, sequence, revision)
+    if (previous === null) return false
+    revision = previous
+    sequence -= 1
+  }
+  return revision === ours.revision
+}

@@ -1,0 +1,185 @@
+// Appends batches of events as one create-only segment, and answers only when they are durable. It never overwrites,
+// never deletes, and never takes silence for success: after anything but a plain 200 it looks at what is there.
+
+import { assert, isOperatingError, messageOf, unavailable } from '../core/errors.js'
+import { sha256Hex } from '../core/hash.js'
+import { keysSha256 } from '../core/keys.js'
+import { CREATION_SKEW_MS_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
+import { type Clock, floorTo, instantText, MINUTE_MS, stampMs } from '../core/time.js'
+import { newUlid, type RandomBytes, ulidAt } from '../core/ulid.js'
+import type { LedgerEvent } from '../events/event.js'
+import { CREATE, type ObjectHead, type ObjectStore } from '../storage/object-store.js'
+import { checkBatch, encodeSegment, type EventBatch, segmentMeta, segmentObjectName } from './segment.js'
+
+export type AppendAnswer = {
+  /** `duplicate`: a segment with exactly these keys and bases was durable already. */
+  readonly kind: 'appended' | 'duplicate'
+  readonly head: ObjectHead
+  /** The bytes as this process sent them; absent where another's bytes are the stored ones. */
+  readonly bytes?: Uint8Array
+}
+
+export type AppenderDeps = {
+  readonly store: ObjectStore
+  readonly scope: { readonly tenant_id: string; readonly workspace_id: string }
+  readonly clock: Clock
+  readonly random: RandomBytes
+  /** The last minute that a turn has closed, epoch milliseconds: nobody names a segment at or below it. */
+  readonly closedThrough: () => number
+  readonly log?: (message: string) => void
+}
+
+export type Appender = {
+  /** Resolves when the batch is durable. Throws `unavailable` when nothing is known to be durable: append it again. */
+  readonly append: (batch: readonly LedgerEvent[]) => Promise<AppendAnswer>
+  /** Several batches in one segment of their own, without waiting for other callers. */
+  readonly appendTogether: (batches: readonly (readonly LedgerEvent[])[]) => Promise<AppendAnswer>
+}
+
+/** Longer than any hiccup that a client would sit through; a caller tries again with the same keys after it. */
+const APPEND_DEADLINE_MS = 20_000
+const RETRY_FIRST_MS = 25
+const RETRY_LONGEST_MS = 1_000
+
+type Waiting = {
+  readonly batch: readonly LedgerEvent[]
+  readonly size: number
+  readonly resolve: (answer: AppendAnswer) => void
+  readonly reject: (error: unknown) => void
+}
+
+export function createAppender(deps: AppenderDeps): Appender {
+  const write = createSegmentWriter(deps)
+  const queue: Waiting[] = []
+  let isWriting = false
+
+  // The first caller goes at once; those that arrive while it is in flight go together next. Nobody waits for company.
+  async function drain(): Promise<void> {
+    if (isWriting) return
+    isWriting = true
+    try {
+      while (queue.length > 0) await writeGroup(takeGroup())
+    } finally {
+      isWriting = false
+    }
+  }
+
+  function takeGroup(): Waiting[] {
+    let size = 0
+    let count = 0
+    for (const waiting of queue) {
+      if (count > 0 && size + waiting.size > SEGMENT_BYTES_MAX * 0.9) break
+      size += waiting.size
+      count += 1
+    }
+    return queue.splice(0, count)
+  }
+
+  async function writeGroup(group: readonly Waiting[]): Promise<void> {
+    try {
+      const answer = await write(group.map(({ batch }) => batch))
+      for (const waiting of group) waiting.resolve(answer)
+    } catch (error) {
+      for (const waiting of group) waiting.reject(error)
+    }
+  }
+
+  return {
+    append(batch) {
+      const size = checkBatch(batch)
+      return new Promise((resolve, reject) => {
+        queue.push({ batch, size, resolve, reject })
+        void drain()
+      })
+    },
+    async appendTogether(batches) {
+      for (const batch of batches) checkBatch(batch)
+      return write(batches)
+    },
+  }
+}
+
+type SegmentWriter = (batches: readonly (readonly LedgerEvent[])[]) => Promise<AppendAnswer>
+
+function createSegmentWriter({ store, scope, clock, random, closedThrough, log }: AppenderDeps): SegmentWriter {
+  /** Store's clock minus ours, from its last answer: names are made of the store's time, not of this machine's. */
+  let skew_ms = 0
+  const noteTime = (server_time: number) => {
+    skew_ms = server_time - clock.now()
+  }
+  const currentMinute = () => Math.max(floorTo(clock.now() + skew_ms, MINUTE_MS), closedThrough() + MINUTE_MS)
+
+  /** What is under the name, when it holds the same keys: durable, ours or somebody's. */
+  async function find(name: string, keys_sha256: string): Promise<ObjectHead | 'absent' | 'other'> {
+    const answer = await store.head(name)
+    noteTime(answer.server_time)
+    if (answer.kind === 'absent') return 'absent'
+    return answer.head.meta['keys_sha256'] === keys_sha256 ? answer.head : 'other'
+  }
+
+  async function tryPut(name: string, bytes: Uint8Array, meta: Readonly<Record<string, string>>) {
+    try {
+      const answer = await store.put(name, bytes, { if_generation: CREATE, meta })
+      noteTime(answer.server_time)
+      return answer
+    } catch (error) {
+      if (isOperatingError(error, 'unavailable')) return { kind: 'unknown', error } as const
+      throw error
+    }
+  }
+
+  return async function write(batches) {
+    assert(batches.length > 0, 'An append without a batch.')
+    const events = batches.flat()
+    const write_id = newUlid(clock.now(), random)
+    const segmentBatches: EventBatch[] = batches.map((batch) => ({ batch_id: newUlid(clock.now(), random), events: batch }))
+    const started = clock.elapsed()
+    let salt = 0
+    const keys_sha256 = keysSha256(scope, events)
+    let lastFailure: unknown
+    for (let attempt = 0; attempt === 0 || clock.elapsed() - started < APPEND_DEADLINE_MS; attempt++) {
+      if (attempt > 0) await clock.sleep(Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_LONGEST_MS))
+      const minute = currentMinute()
+      const name = segmentNameAt(minute, keys_sha256, salt)
+      const bytes = encodeSegment({ ...scope, write_id, written_at: instantText(clock.now() + skew_ms), batches: segmentBatches })
+      const meta = segmentMeta({ keys_sha256, write_id, batches: segmentBatches })
+      const before = segmentNameAt(minute - MINUTE_MS, keys_sha256, salt)
+      try {
+        const [twin, answer] = await Promise.all([find(before, keys_sha256), tryPut(name, bytes, meta)])
+        if (isDurable(twin, minute - MINUTE_MS)) return { kind: twin.meta['write_id'] === write_id ? 'appended' : 'duplicate', head: twin }
+        if (answer.kind === 'stored') {
+          if (!answer.late && isInItsMinute(answer.head, minute)) return { kind: 'appended', head: answer.head, bytes }
+          continue
+        }
+        lastFailure = answer.kind === 'unknown' ? answer.error : answer.kind
+        const found = await find(name, keys_sha256)
+        if (found === 'other') salt += 1
+        else if (isDurable(found, minute)) {
+          const isOurs = found.meta['write_id'] === write_id
+          if (!isOurs) log?.(`Segment ${name} holds the same keys already, appended by write ${found.meta['write_id'] ?? 'unknown'}.`)
+          return { kind: isOurs ? 'appended' : 'duplicate', head: found }
+        }
+      } catch (error) {
+        if (!isOperatingError(error, 'unavailable')) throw error
+        lastFailure = error
+      }
+    }
+    throw unavailable(
+      `${events.length} events were not acknowledged by ${store.label} within ${APPEND_DEADLINE_MS / 1_000} s ` +
+        `(${typeof lastFailure === 'string' ? lastFailure : messageOf(lastFailure)}). They may or may not be there; append them again with the same keys.`,
+      lastFailure,
+    )
+  }
+}
+
+/** Two different sets of keys that share 80 bits: the second is named by a salted digest. Nobody will ever see it. */
+function segmentNameAt(minute: number, keys_sha256: string, salt: number): string {
+  const digest = salt === 0 ? keys_sha256 : sha256Hex(`${keys_sha256}/${salt}`)
+  return segmentObjectName(ulidAt(minute, Buffer.from(digest.slice(0, 20), 'hex')))
+}
+
+const isDurable = (found: ObjectHead | 'absent' | 'other', minute: number): found is ObjectHead =>
+  typeof found === 'object' && isInItsMinute(found, minute)
+
+/** An object that was created far from the minute in its name may lie behind what a turn has closed: it does not count. */
+const isInItsMinute = (head: ObjectHead, minute: number): boolean => Math.abs(stampMs(head.creation_time) - minute) <= CREATION_SKEW_MS_MAX

@@ -1,0 +1,57 @@
+// Reads the ledger: listings of segments, and their bytes. It never writes and knows nothing of what was folded.
+
+import { corrupt, missing } from '../core/errors.js'
+import { crc32cHex } from '../core/hash.js'
+import { compareStamps } from '../core/time.js'
+import { ulidTimePrefix } from '../core/ulid.js'
+import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
+import { LEDGER_PREFIX, segmentName, segmentObjectName } from './segment.js'
+
+export type SegmentHead = ObjectHead & {
+  /** The ULID alone: what revisions record. */
+  readonly segment_name: string
+}
+
+export type Listing = { readonly segments: readonly SegmentHead[]; readonly page_count: number }
+
+/** Every segment named in a minute after `closed_through`, in the order of the names. */
+export async function listSegments(store: ObjectStore, closed_through: number): Promise<Listing> {
+  // The prefix of the first open minute sorts before every name in it and after every name of the minutes before.
+  let start_after: string | undefined = `${LEDGER_PREFIX}${ulidTimePrefix(Math.max(0, closed_through + 60_000))}`
+  const segments: SegmentHead[] = []
+  let page_count = 0
+  while (start_after !== undefined) {
+    const page = await store.list(LEDGER_PREFIX, start_after)
+    page_count += 1
+    for (const head of page.objects) segments.push({ ...head, segment_name: segmentName(head.name) })
+    start_after = page.next
+  }
+  return { segments, page_count }
+}
+
+/** The order in which a turn folds what it found: by the store's creation time, then by name. */
+export const inFoldOrder = (segments: readonly SegmentHead[]): SegmentHead[] =>
+  [...segments].sort(
+    (left, right) => compareStamps(left.creation_time, right.creation_time) || (left.segment_name < right.segment_name ? -1 : 1),
+  )
+
+export async function findSegment(store: ObjectStore, segment_name: string): Promise<SegmentHead | undefined> {
+  const answer = await store.head(segmentObjectName(segment_name))
+  return answer.kind === 'found' ? { ...answer.head, segment_name } : undefined
+}
+
+const DAMAGED_READS_MAX = 3
+
+/** The stored bytes. A damaged answer is asked for again; bytes that stay damaged are damaged in the store. */
+export async function readSegment(store: ObjectStore, name: string, crc32c: string): Promise<Uint8Array> {
+  for (let attempt = 1; ; attempt++) {
+    const answer = await store.get(name)
+    if (answer.kind === 'absent') {
+      throw missing(`Segment ${name} is gone from ${store.label}. Nobody deletes segments: restore it, then run \`servo ledger verify\`.`)
+    }
+    if (crc32cHex(answer.bytes) === crc32c) return answer.bytes
+    if (attempt === DAMAGED_READS_MAX) {
+      throw corrupt(`Segment ${name} in ${store.label} does not have the checksum ${crc32c} that was recorded. Restore it from a backup.`)
+    }
+  }
+}

@@ -1,0 +1,47 @@
+// A view in which everything is visible that was acknowledged before the question. It looks at the ledger's tail to know
+// what is missing, and waits for the turn to publish it; it folds nothing itself.
+
+import { FRESH_WAIT_MS_MAX } from '../core/limits.js'
+import { type Clock, instantMs } from '../core/time.js'
+import { listSegments } from '../ledger/read.js'
+import { openSegmentNames } from '../tables/snapshot.js'
+import type { Reader, View } from './reader.js'
+
+export type FreshView = {
+  readonly view: View | undefined
+  /** false: the time was up before everything was published; the view is the newest there is. */
+  readonly is_fresh: boolean
+  readonly waited_ms: number
+}
+
+const POLL_MS = 20
+
+export async function readFresh(
+  { reader, clock, poke }: { readonly reader: Reader; readonly clock: Clock; readonly poke: () => void },
+  wait_ms_max: number = FRESH_WAIT_MS_MAX,
+): Promise<FreshView> {
+  const started = clock.elapsed()
+  const waited = () => clock.elapsed() - started
+  let view = await reader.latest()
+  const missing = await unfoldedIn(reader, view)
+  if (missing.size === 0) return { view, is_fresh: true, waited_ms: waited() }
+  poke()
+  while (waited() < wait_ms_max) {
+    await clock.sleep(POLL_MS)
+    const newer = await reader.latest()
+    if (newer === undefined || newer.sequence === view?.sequence) continue
+    for (const { segments } of newer.snapshot.deltas) for (const { name } of segments) missing.delete(name)
+    for (const name of newer.snapshot.checkpoint.open_segments) missing.delete(name)
+    view = newer
+    if (missing.size === 0) return { view, is_fresh: true, waited_ms: waited() }
+  }
+  return { view, is_fresh: false, waited_ms: waited() }
+}
+
+/** The barrier: list the tail; when nothing in it is new, the view is as fresh as this listing. */
+async function unfoldedIn({ tables }: Reader, view: View | undefined): Promise<Set<string>> {
+  const closed_through = view === undefined ? 0 : instantMs(view.snapshot.revision.watermarks.closed_through)
+  const folded = view === undefined ? new Set<string>() : openSegmentNames(view.snapshot)
+  const { segments } = await listSegments(tables.store, closed_through)
+  return new Set(segments.map(({ segment_name }) => segment_name).filter((name) => !folded.has(name)))
+}

@@ -1,0 +1,88 @@
+// What everybody reads: the tables at one revision, and rows of it. Whoever holds a view sees that revision alone.
+
+import { isOperatingError } from '../core/errors.js'
+import { instantMs } from '../core/time.js'
+import { isExpired } from '../projections/retention.js'
+import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
+import { createFilterCache, type FilterCache, lookupRows } from '../tables/lookup.js'
+import { overlayRow, overlayRows } from '../tables/overlay.js'
+import { loadPage } from '../tables/page.js'
+import { openSnapshot, partsOf, readPointer, type Snapshot, type TableStore } from '../tables/snapshot.js'
+import type { Scan } from '../tables/table-files.js'
+
+/** One revision, ready to be asked. */
+export type View = {
+  readonly snapshot: Snapshot
+  readonly sequence: number
+  readonly row: (table: TableName, key: RowKey) => Promise<LooseRow | undefined>
+  /** A keyset page in key order. Expired rows are absent; then a page may be shorter than its limit, and `next` leads on. */
+  readonly page: (table: TableName, scan: Scan) => Promise<Page>
+}
+
+export type Page = { readonly rows: readonly LooseRow[]; readonly is_last: boolean }
+
+export type Reader = {
+  /** The newest published revision; undefined before the first one. */
+  readonly latest: () => Promise<View | undefined>
+  readonly viewOf: (snapshot: Snapshot) => View
+  readonly tables: TableStore
+}
+
+/** A file that vanished between the pointer and the read was replaced by a merge and collected: read the pointer again. */
+const REOPENS_MAX = 3
+
+export function createReader(tables: TableStore): Reader {
+  const filters = createFilterCache(tables)
+  let held: Snapshot | undefined
+
+  async function open(): Promise<Snapshot | undefined> {
+    for (let tries = 1; ; tries++) {
+      const { published } = await readPointer(tables.store)
+      if (published === undefined) return undefined
+      try {
+        const snapshot = await openSnapshot(tables, published.pointer, held)
+        // Two calls may finish in either order: the process keeps the newer revision.
+        if (held === undefined || held.revision.sequence <= snapshot.revision.sequence) held = snapshot
+        return snapshot
+      } catch (error) {
+        if (!isOperatingError(error, 'missing') || tries === REOPENS_MAX) throw error
+        held = undefined
+      }
+    }
+  }
+
+  const viewOf = (snapshot: Snapshot): View => createView(tables, filters, snapshot)
+  return {
+    tables,
+    viewOf,
+    async latest() {
+      const snapshot = await open()
+      return snapshot === undefined ? undefined : viewOf(snapshot)
+    },
+  }
+}
+
+function createView({ files }: TableStore, filters: FilterCache, snapshot: Snapshot): View {
+  const { revision, overlay } = snapshot
+  const fold_time = instantMs(revision.fold_time)
+  const isLive = (table: TableName) => (row: LooseRow) => !isExpired(table, row, fold_time, revision.retention)
+  return {
+    snapshot,
+    sequence: revision.sequence,
+    async row(table, key) {
+      const source = {
+        files,
+        table,
+        parts: partsOf(snapshot, table),
+        filters,
+        overlay: (wanted: RowKey) => overlayRow(overlay, table, wanted),
+      }
+      const [row] = await lookupRows(source, [key])
+      return row !== undefined && isLive(table)(row) ? row : undefined
+    },
+    async page(table, scan) {
+      const rows = await loadPage({ files, table, parts: partsOf(snapshot, table), overlay: overlayRows(overlay, table), scan })
+      return { rows: rows.filter(isLive(table)), is_last: rows.length < scan.limit }
+    },
+  }
+}

@@ -1,0 +1,148 @@
+// One revision, opened: its base parts and, decoded, the rows of the revisions since its checkpoint. Whoever holds a
+// snapshot sees that revision and no other, whatever is published meanwhile. It never writes.
+
+import { assert, corrupt, missing } from '../core/errors.js'
+import { crc32cHex } from '../core/hash.js'
+import { instantMs } from '../core/time.js'
+import { ulidTime } from '../core/ulid.js'
+import type { AnyRow, LooseRow, TableName } from '../projections/tables.js'
+import type { ObjectStore } from '../storage/object-store.js'
+import { EMPTY_OVERLAY, type Overlay, overlayAfter, overlayRowCount, overlayWith } from './overlay.js'
+import {
+  type Checkpoint,
+  checkpointName,
+  type Part,
+  type Pointer,
+  parseCheckpoint,
+  parsePointer,
+  parseRevision,
+  POINTER_NAME,
+  type Revision,
+  revisionName,
+} from './revision.js'
+import type { TableFiles } from './table-files.js'
+
+export type PublishedPointer = { readonly pointer: Pointer; readonly generation: string }
+
+export type Snapshot = {
+  readonly revision: Revision
+  readonly checkpoint: Checkpoint
+  /** The revisions after the checkpoint, oldest first; the last one is `revision`, unless the checkpoint is of it. */
+  readonly deltas: readonly Revision[]
+  readonly overlay: Overlay
+}
+
+/** Where table files and documents are read from. */
+export type TableStore = { readonly store: ObjectStore; readonly files: TableFiles }
+
+/** The pointer, and the server's time of the answer: T0 of whoever asked. */
+export async function readPointer(
+  store: ObjectStore,
+): Promise<{ readonly published: PublishedPointer | undefined; readonly server_time: number }> {
+  const answer = await store.get(POINTER_NAME)
+  if (answer.kind === 'absent') return { published: undefined, server_time: answer.server_time }
+  return {
+    published: { pointer: parsePointer(answer.bytes), generation: answer.head.generation },
+    server_time: answer.server_time,
+  }
+}
+
+export async function readDocument<T>(store: ObjectStore, name: string, parse: (name: string, bytes: Uint8Array) => T): Promise<T> {
+  const answer = await store.get(name)
+  if (answer.kind === 'absent') {
+    throw missing(`${name} is not in ${store.label}, though a revision names it. Read the pointer again; run \`servo ledger verify\`.`)
+  }
+  if (crc32cHex(answer.bytes) !== answer.head.crc32c) {
+    throw corrupt(`${name} arrived damaged: its checksum is not the one that the store keeps. Read it again.`)
+  }
+  return parse(name, answer.bytes)
+}
+
+export const readRevision = (store: ObjectStore, sequence: number, revision: string): Promise<Revision> =>
+  readDocument(store, revisionName(sequence, revision), parseRevision)
+
+/** Opens what the pointer says. With the snapshot that the process has already, only the newer deltas are read. */
+export async function openSnapshot(tables: TableStore, pointer: Pointer, before?: Snapshot): Promise<Snapshot> {
+  const { store } = tables
+  if (before !== undefined && before.revision.revision === pointer.revision) return before
+  const isSameBase = before?.checkpoint.name === pointer.checkpoint.name
+  const checkpoint = isSameBase ? before.checkpoint : await readDocument(store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
+  const known = new Map((before?.deltas ?? []).map((delta) => [delta.revision, delta]))
+  const deltas = await Promise.all(
+    pointer.deltas.map(({ sequence, revision }) => known.get(revision) ?? readRevision(store, sequence, revision)),
+  )
+  const overlay = await buildOverlay(tables, pointer, deltas, before)
+  const newest = deltas.at(-1) ?? (await readRevision(store, pointer.sequence, pointer.revision))
+  return { revision: newest, checkpoint, deltas, overlay }
+}
+
+async function buildOverlay(
+  tables: TableStore,
+  pointer: Pointer,
+  deltas: readonly Revision[],
+  before: Snapshot | undefined,
+): Promise<Overlay> {
+  // The overlay at hand may be built upon only if every revision in it is still an ancestor: true for any snapshot of
+  // this chain, since a published revision is never taken back. A foreign chain (a restored prefix) starts afresh.
+  const held = before?.revision
+  const isAncestor =
+    held !== undefined && (deltas.some(({ revision }) => revision === held.revision) || held.sequence === pointer.checkpoint.sequence)
+  let overlay = isAncestor && before !== undefined ? overlayAfter(before.overlay, pointer.checkpoint.sequence) : EMPTY_OVERLAY
+  const first = isAncestor && held !== undefined ? held.sequence : pointer.checkpoint.sequence
+  for (const delta of deltas) {
+    if (delta.sequence > first) overlay = overlayWith(overlay, delta.sequence, await readDelta(tables, delta))
+  }
+  return overlay
+}
+
+/** The rows that one revision changed. */
+export async function readDelta({ store, files }: TableStore, delta: Revision): Promise<ChangedRows> {
+  const tables = await Promise.all(
+    delta.files_added.map(async (file) => {
+      const answer = await store.get(file.name)
+      if (answer.kind === 'absent') {
+        throw missing(`${file.name} is gone, though revision ${delta.sequence} names it. Read the pointer again.`)
+      }
+      return [file.table, await files.decode(file.table, answer.bytes, file)] as const
+    }),
+  )
+  return new Map(tables)
+}
+
+export type ChangedRows = ReadonlyMap<TableName, readonly (AnyRow | LooseRow)[]>
+
+/** Segments folded at this revision that a listing from its last closed minute may still show. */
+export function openSegmentNames({ revision, checkpoint, deltas }: Snapshot): ReadonlySet<string> {
+  const names = new Set(checkpoint.open_segments)
+  for (const { segments } of deltas) for (const { name } of segments) names.add(name)
+  return stillOpen(names, revision)
+}
+
+/** Forgets the names that no listing from this revision's last closed minute will show again. */
+export function stillOpen(names: ReadonlySet<string>, { watermarks }: Revision): ReadonlySet<string> {
+  const closed_through = instantMs(watermarks.closed_through)
+  return new Set([...names].filter((name) => ulidTime(name) > closed_through))
+}
+
+export const partsOf = (snapshot: Snapshot, table: TableName): readonly Part[] => snapshot.checkpoint.tables.get(table) ?? []
+
+/** Rows that only memory holds until the next base merge: what makes a merge due besides the number of deltas. */
+export const overlaySize = (snapshot: Snapshot): number => overlayRowCount(snapshot.overlay)
+
+/** Our own publish needs no reading: the rows are at hand. */
+export function snapshotAfterPublish(
+  before: Snapshot | undefined,
+  revision: Revision,
+  checkpoint: Checkpoint,
+  changed: ChangedRows,
+): Snapshot {
+  const isOwnCheckpoint = checkpoint.sequence === revision.sequence
+  if (isOwnCheckpoint) return { revision, checkpoint, deltas: [], overlay: EMPTY_OVERLAY }
+  assert(before !== undefined, 'A revision without a checkpoint of its own needs one before it.')
+  return {
+    revision,
+    checkpoint,
+    deltas: [...before.deltas, revision],
+    overlay: overlayWith(before.overlay, revision.sequence, changed),
+  }
+}

@@ -1,0 +1,71 @@
+// Asks the controllers and appends what they say, again and again until they say nothing that is new. What was said is
+// folded from its stored bytes: another turn may have said it first, and then its words stand.
+
+import { BATCH_EVENTS_MAX, RECONCILE_PASSES_MAX } from '../core/limits.js'
+import { stampMs } from '../core/time.js'
+import { crc32cHex } from '../core/hash.js'
+import type { LedgerEvent } from '../events/event.js'
+import type { AppendAnswer } from '../ledger/append.js'
+import { readSegment } from '../ledger/read.js'
+import { segmentName } from '../ledger/segment.js'
+import { foldSegments, type StoredSegment } from './fold-segments.js'
+import type { Lookup } from './load.js'
+import type { Pass, TurnDeps } from './pass.js'
+import { type Decision, eventsOf } from './reconcile.js'
+import type { Workspace } from './workspace.js'
+
+/** Whether the controllers were still talking when they were cut off. */
+export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<boolean> {
+  for (;;) {
+    const oldest = pass.queue[0]
+    const lag_ms = oldest === undefined ? 0 : Math.max(0, pass.now - stampMs(oldest.creation_time))
+    const answer = deps.reconcile({ rows: workspace.rows, now: pass.now, lag_ms, hold_until: null })
+    pass.wake_at = answer.wake_at
+    if (answer.decisions.length === 0) return false
+    if (++pass.reconcile_count > RECONCILE_PASSES_MAX) {
+      const speakers = [...new Set(answer.decisions.map(({ said_by }) => said_by))].join(', ')
+      deps.log?.(
+        `A turn was cut off after ${RECONCILE_PASSES_MAX} rounds of decisions; ${speakers} spoke last. It goes on in the next turn.`,
+      )
+      return true
+    }
+    const stored = await appendDecisions(deps, workspace, pass, answer.decisions)
+    // Everything that was said is folded already, and was refused: saying it once more on the same basis changes nothing.
+    if (stored.length === 0) return false
+    pass.pending.first_folded_at ??= deps.clock.elapsed()
+    await foldSegments(deps, workspace.rows, lookup, pass.pending, stored)
+    if (pass.pending.has_dispatch) return true
+  }
+}
+
+async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass, decisions: readonly Decision[]): Promise<StoredSegment[]> {
+  const envelope = { ...deps.scope, now: pass.now, random: deps.random }
+  const stored: StoredSegment[] = []
+  for (const batches of inSegments(decisions.map((decision) => eventsOf(decision, envelope)))) {
+    const answer = await deps.appender.appendTogether(batches)
+    const segment_name = segmentName(answer.head.name)
+    const isFolded = workspace.folded.has(segment_name) || pass.pending.segments.some(({ name }) => name === segment_name)
+    if (!isFolded && !stored.some(({ head }) => head.segment_name === segment_name)) {
+      stored.push({ head: { ...answer.head, segment_name }, bytes: await storedBytes(deps, answer) })
+    }
+  }
+  return stored
+}
+
+/** Batches that fit one segment; a batch is never divided. */
+function inSegments(batches: readonly (readonly LedgerEvent[])[]): (readonly LedgerEvent[])[][] {
+  const segments: (readonly LedgerEvent[])[][] = []
+  let events = BATCH_EVENTS_MAX
+  for (const batch of batches) {
+    if (events + batch.length > BATCH_EVENTS_MAX) {
+      segments.push([])
+      events = 0
+    }
+    segments.at(-1)?.push(batch)
+    events += batch.length
+  }
+  return segments
+}
+
+const storedBytes = async ({ store }: TurnDeps, { head, bytes }: AppendAnswer): Promise<Uint8Array> =>
+  bytes !== undefined && crc32cHex(bytes) === head.crc32c ? bytes : readSegment(store, head.name, head.crc32c)

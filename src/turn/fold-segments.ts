@@ -1,0 +1,112 @@
+// Folds stored segments into the working set, and keeps the account of what became of every event. It publishes nothing.
+
+import { instantText, stampMs } from '../core/time.js'
+import { ulidTime } from '../core/ulid.js'
+import { readSegment, type SegmentHead } from '../ledger/read.js'
+import { type ParsedSegment, parseSegment, quarantinedSegment } from '../ledger/segment.js'
+import { addToSetSum } from '../ledger/set-sum.js'
+import { foldBatch, type Hints, hintsOf } from '../projections/fold.js'
+import type { EventOutcome } from '../projections/outcome.js'
+import type { RetentionPolicy } from '../projections/retention.js'
+import type { WorkingSet } from '../projections/working-set.js'
+import type { ObjectStore } from '../storage/object-store.js'
+import type { FoldedSegment, OutcomeCounts } from '../tables/revision.js'
+import { isLoaded, loadRows, type Lookup } from './load.js'
+
+/** What was folded since the last publish. */
+export type Pending = {
+  readonly segments: FoldedSegment[]
+  counts: OutcomeCounts
+  fold_time: number
+  set_sum: bigint
+  max_event_id: string | null
+  has_dispatch: boolean
+  /** `clock.elapsed()` of the first fold; null: nothing is pending. */
+  first_folded_at: number | null
+}
+
+export type FoldDeps = {
+  readonly store: ObjectStore
+  readonly scope: { readonly tenant_id: string; readonly workspace_id: string }
+  readonly retention: RetentionPolicy
+  /** A segment created later than its minute plus this was never acknowledged, and is quarantined (LEDGER section 7). */
+  readonly listing_window_ms: number
+}
+
+export type StoredSegment = { readonly head: SegmentHead; readonly bytes: Uint8Array }
+
+const READS_AT_ONCE = 16
+
+export async function readSegments(store: ObjectStore, heads: readonly SegmentHead[]): Promise<StoredSegment[]> {
+  const stored: StoredSegment[] = []
+  for (let start = 0; start < heads.length; start += READS_AT_ONCE) {
+    const some = heads.slice(start, start + READS_AT_ONCE)
+    stored.push(...(await Promise.all(some.map(async (head) => ({ head, bytes: await readSegment(store, head.name, head.crc32c) })))))
+  }
+  return stored
+}
+
+export async function foldSegments(
+  deps: FoldDeps,
+  rows: WorkingSet,
+  lookup: Lookup,
+  pending: Pending,
+  stored: readonly StoredSegment[],
+): Promise<void> {
+  const parsed = stored.map(({ head, bytes }) => ({ head, segment: parse(deps, head, bytes) }))
+  const batches = parsed.flatMap(({ head, segment }) => segment.batches.map((batch) => ({ head, segment, batch })))
+  const hints = hintsOf(batches.flatMap(({ batch }) => batch.entries))
+  await loadAhead(deps, rows, lookup, batches.slice(), hints)
+  for (const [index, { head, batch }] of batches.entries()) {
+    // Folding an earlier batch may have made rows that lead to further keys: load again for all that is left.
+    if (!batch.entries.every((entry) => isLoaded(rows, entry, hints))) await loadAhead(deps, rows, lookup, batches.slice(index), hints)
+    pending.fold_time = Math.max(pending.fold_time, stampMs(head.creation_time))
+    const outcomes = foldBatch(batch.entries, rows, {
+      fold_time: pending.fold_time,
+      segment_name: head.segment_name,
+      batch_index: batch.batch_index,
+      batch_id: batch.batch_id,
+      retention: deps.retention,
+    })
+    account(pending, batch.entries, outcomes)
+  }
+  for (const { head, segment } of parsed) note(pending, head, segment)
+}
+
+function parse(deps: FoldDeps, head: SegmentHead, bytes: Uint8Array): ParsedSegment {
+  const deadline = ulidTime(head.segment_name) + deps.listing_window_ms
+  if (stampMs(head.creation_time) > deadline) {
+    const detail = `created at ${head.creation_time}, after the end of the listing window of its name at ${instantText(deadline)}`
+    return quarantinedSegment('LATE', bytes, detail)
+  }
+  return parseSegment(bytes, deps.scope)
+}
+
+async function loadAhead(
+  { store }: FoldDeps,
+  rows: WorkingSet,
+  lookup: Lookup,
+  batches: readonly { readonly batch: { readonly entries: ParsedSegment['batches'][number]['entries'] } }[],
+  hints: Hints,
+): Promise<void> {
+  const entries = batches.flatMap(({ batch }) => batch.entries)
+  await loadRows({ store, lookup }, rows, entries, hints)
+}
+
+function account(pending: Pending, entries: ParsedSegment['batches'][number]['entries'], outcomes: readonly EventOutcome[]): void {
+  for (const [index, outcome] of outcomes.entries()) {
+    pending.counts[outcome.kind] += 1
+    const entry = entries[index]
+    if (entry?.kind !== 'event') continue
+    const { event } = entry
+    if (pending.max_event_id === null || event.event_id > pending.max_event_id) pending.max_event_id = event.event_id
+    if (event.event_type === 'DispatchRequested' && outcome.kind === 'applied') pending.has_dispatch = true
+  }
+}
+
+function note(pending: Pending, head: SegmentHead, segment: ParsedSegment): void {
+  pending.set_sum = addToSetSum(pending.set_sum, head.segment_name, head.crc32c)
+  const count = segment.batches.reduce((sum, { entries }) => sum + entries.length, 0)
+  const { segment_name, creation_time, generation, crc32c } = head
+  pending.segments.push({ name: segment_name, creation_time, generation, crc32c, count })
+}

@@ -1,0 +1,35 @@
+// From listings to what is folded now, in order. It decides by the store's stamps alone, never by the names' time.
+
+import { compareStamps } from '../core/time.js'
+import { findSegment, inFoldOrder, type Listing, listSegments, type SegmentHead } from '../ledger/read.js'
+import type { ObjectStore } from '../storage/object-store.js'
+
+/** The segments that are new, in fold order, such that nothing is among them without what was acknowledged before it. */
+export async function listNewSegments(
+  store: ObjectStore,
+  closed_through: number,
+  isFolded: (segment_name: string) => boolean,
+): Promise<SegmentHead[]> {
+  const first = await listSegments(store, closed_through)
+  const isSnapshot = store.page_is_snapshot && first.page_count === 1
+  const segments = isSnapshot ? first.segments : await listAgain(store, closed_through, first)
+  return inFoldOrder(segments.filter(({ segment_name }) => !isFolded(segment_name)))
+}
+
+/** A listing is no snapshot: a later page, or a folder read later, may show an object whose predecessor the earlier one
+ *  missed. Everything acknowledged before the youngest object of the first listing is in the second one. */
+async function listAgain(store: ObjectStore, closed_through: number, first: Listing): Promise<readonly SegmentHead[]> {
+  const youngest = first.segments.reduce(
+    (latest, { creation_time }) => (latest === '' || compareStamps(creation_time, latest) > 0 ? creation_time : latest),
+    '',
+  )
+  if (youngest === '') return []
+  const second = await listSegments(store, closed_through)
+  return second.segments.filter(({ creation_time }) => compareStamps(creation_time, youngest) <= 0)
+}
+
+/** What a full listing of the window named: read by name, since a listing from the last closed minute does not show it. */
+export async function findMissed(store: ObjectStore, names: readonly string[]): Promise<SegmentHead[]> {
+  const found = await Promise.all(names.map((name) => findSegment(store, name)))
+  return inFoldOrder(found.filter((head) => head !== undefined))
+}

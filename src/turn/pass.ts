@@ -1,0 +1,113 @@
+// The state of one turn while it runs: its time, what it still has to fold, and what it folded and has not published.
+
+import { CLOSED_MINUTE_SLACK_MS, FOLD_VERSION, SLICE_EVENTS_MAX } from '../core/limits.js'
+import { type Clock, floorTo, MINUTE_MS, SECOND_MS } from '../core/time.js'
+import { newUlid, type RandomBytes, ulidTime } from '../core/ulid.js'
+import type { Appender } from '../ledger/append.js'
+import type { SegmentHead } from '../ledger/read.js'
+import { EMPTY_SET_SUM, setSumFrom } from '../ledger/set-sum.js'
+import type { OutcomeCounts, Revision } from '../tables/revision.js'
+import type { TableStore } from '../tables/snapshot.js'
+import type { FoldDeps, Pending } from './fold-segments.js'
+import type { Reconcile } from './reconcile.js'
+import type { Workspace } from './workspace.js'
+
+export type TurnDeps = TableStore &
+  FoldDeps & {
+    readonly clock: Clock
+    readonly random: RandomBytes
+    readonly appender: Appender
+    readonly reconcile: Reconcile
+    /** Another than this version's own is for tests of a rollout. */
+    readonly fold_version?: number
+    readonly log?: (message: string) => void
+  }
+
+export type Pass = {
+  readonly turn_id: string
+  /** T0: the server's time of the pointer read, taken before the listing, floored to the second. */
+  readonly now: number
+  readonly started: number
+  /** Where the listing begins: the last minute that a published revision closed. */
+  readonly listed_after: number
+  readonly queue: SegmentHead[]
+  pending: Pending
+  wake_at: number | null
+  more: boolean
+  published_count: number
+  reconcile_count: number
+  last_publish_at: number | null
+  readonly counts: { -readonly [K in keyof OutcomeCounts]: number }
+}
+
+export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number): Pass {
+  const revision = workspace.snapshot?.revision
+  return {
+    turn_id: newUlid(deps.clock.now(), deps.random),
+    now: floorTo(server_time, SECOND_MS),
+    started: deps.clock.elapsed(),
+    listed_after: revision === undefined ? 0 : Date.parse(revision.watermarks.closed_through),
+    queue: [],
+    pending: pendingAfter(revision),
+    wake_at: null,
+    more: false,
+    published_count: 0,
+    reconcile_count: 0,
+    last_publish_at: null,
+    counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
+  }
+}
+
+/** Nothing is pending: the sums stand where the revision left them. */
+export function pendingAfter(revision: Revision | undefined): Pending {
+  return {
+    segments: [],
+    counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
+    fold_time: revision === undefined ? 0 : Date.parse(revision.fold_time),
+    set_sum: revision === undefined ? EMPTY_SET_SUM : setSumFrom(revision.set_sum),
+    max_event_id: revision?.watermarks.max_event_id_seen ?? null,
+    has_dispatch: false,
+    first_folded_at: null,
+  }
+}
+
+/** As many segments from the front of the queue as are folded before anything else is looked at. */
+export function takeSlice(pass: Pass): SegmentHead[] {
+  let events = 0
+  let count = 0
+  for (const { meta } of pass.queue) {
+    events += Number(meta['count'] ?? 1)
+    if (count > 0 && events > SLICE_EVENTS_MAX) break
+    count += 1
+  }
+  return pass.queue.splice(0, count)
+}
+
+/** The last minute whose end is five minutes past at T0, but none that still has a segment to fold, and never back. */
+export function closedThrough(pass: Pass): number {
+  const byTime = floorTo(pass.now - CLOSED_MINUTE_SLACK_MS, MINUTE_MS) - MINUTE_MS
+  const beforeUnread = pass.queue.reduce(
+    (earliest, { segment_name }) => Math.min(earliest, floorTo(ulidTime(segment_name), MINUTE_MS) - MINUTE_MS),
+    byTime,
+  )
+  return Math.max(pass.listed_after, beforeUnread)
+}
+
+export const foldVersionOf = (deps: TurnDeps): number => deps.fold_version ?? FOLD_VERSION
+
+export function notePublish(pass: Pass, at: number): void {
+  pass.last_publish_at = at
+  pass.published_count += 1
+  const { counts } = pass.pending
+  pass.counts.applied += counts.applied
+  pass.counts.duplicate += counts.duplicate
+  pass.counts.refused += counts.refused
+  pass.counts.quarantined += counts.quarantined
+}
+
+/** Stores that admit one write a name and second get no more: what is folded meanwhile goes into the same publish. */
+export async function waitForPointer({ store, clock }: TurnDeps, pass: Pass): Promise<void> {
+  if (pass.last_publish_at === null) return
+  const rest = pass.last_publish_at + store.same_name_interval_ms - clock.elapsed()
+  if (rest > 0) await clock.sleep(rest)
+}

@@ -1,0 +1,193 @@
+// One turn of a workspace: fold what is new, ask every controller, append their answers, fold the stored bytes of them,
+// until quiet; then publish once. It never hands work over, never merges, and never trusts its memory of what it sent.
+
+import { publish } from '../compactor/publish.js'
+import { conflict } from '../core/errors.js'
+import { MERGE_DUE_DELTAS, MERGE_DUE_ROWS, PUBLISH_AFTER_MS, TURN_DEADLINE_MS, TURN_MS_MAX } from '../core/limits.js'
+import { instantText } from '../core/time.js'
+import { setSumText } from '../ledger/set-sum.js'
+import { createFilterCache } from '../tables/lookup.js'
+import type { OutcomeCounts } from '../tables/revision.js'
+import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
+import { foldSegments, readSegments } from './fold-segments.js'
+import { decide } from './decide.js'
+import { findMissed, listNewSegments } from './order.js'
+import {
+  beginPass,
+  closedThrough,
+  foldVersionOf,
+  type Pass,
+  pendingAfter,
+  notePublish,
+  type TurnDeps,
+  takeSlice,
+  waitForPointer,
+} from './pass.js'
+import { EMPTY_WORKSPACE, followPointer, lookupIn, type Workspace } from './workspace.js'
+
+export type TurnRequest = {
+  /** Segments that a full listing of the window found and no revision names. */
+  readonly missed?: readonly string[]
+}
+
+export type TurnAnswer = {
+  /** The revision that stands when the turn ends; 0 only where another fold version keeps this one from starting. */
+  readonly sequence: number
+  /** T0: what was acknowledged before it is in this revision, unless `more`. */
+  readonly processed_at: number
+  readonly published_count: number
+  readonly counts: OutcomeCounts
+  readonly more: boolean
+  readonly merge_due: boolean
+  /** Milliseconds after T0 at which something is due; null: nothing is. */
+  readonly wake_in_ms: number | null
+}
+
+export type Turn = {
+  readonly run: (request?: TurnRequest) => Promise<TurnAnswer>
+  /** What this process stands on: for readers in the same process, and for tests. */
+  readonly workspace: () => Workspace
+}
+
+/** A turn that loses this many races in a row lets the winners work, and comes again. */
+const LOST_RACES_MAX = 3
+
+export function createTurn(deps: TurnDeps): Turn {
+  let workspace = EMPTY_WORKSPACE()
+  const filters = createFilterCache(deps)
+
+  async function follow(): Promise<number> {
+    const { published, server_time } = await readPointer(deps.store)
+    if (published === undefined) {
+      if (workspace.published !== undefined) {
+        throw conflict(`The pointer in ${deps.store.label} is gone, though this process has read it. Restore it before the next turn.`)
+      }
+      return server_time
+    }
+    const mine = foldVersionOf(deps)
+    if (published.pointer.fold_version > mine) {
+      throw conflict(
+        `The workspace is at fold version ${published.pointer.fold_version} and this process folds version ${mine}: ` +
+          'it publishes nothing. Install the newer Servo here too.',
+      )
+    }
+    workspace = await followPointer(deps, workspace, published)
+    return server_time
+  }
+
+  /** false: another turn won; everything folded since the last publish is dropped and will be folded again. */
+  async function publishPending(pass: Pass): Promise<boolean> {
+    const { published: base, snapshot, rows } = workspace
+    const sequence = (base?.pointer.sequence ?? 0) + 1
+    const fold_version = foldVersionOf(deps)
+    rows.stamp(sequence)
+    const closed_through = closedThrough(pass)
+    const { pending } = pass
+    const folded = new Set([...workspace.folded, ...pending.segments.map(({ name }) => name)])
+    const answer = await publish(deps, {
+      sequence,
+      fold_version,
+      base,
+      snapshot,
+      changed: rows.dirtyRows(),
+      segments: pending.segments,
+      fold_time: pending.fold_time,
+      turn_id: pass.turn_id,
+      retention: deps.retention,
+      listing_window_ms: deps.listing_window_ms,
+      watermarks: {
+        last_processed_at: instantText(pass.now),
+        closed_through: instantText(closed_through),
+        events_processed_through: instantText(closed_through),
+        max_event_id_seen: pending.max_event_id,
+        wake_at: pass.wake_at === null ? null : instantText(pass.wake_at),
+        hold_until: null,
+      },
+      counts: { ...pending.counts },
+      applied_total: rows.appliedTotal(),
+      set_sum: setSumText(pending.set_sum),
+      with_checkpoint: base === undefined || base.pointer.fold_version < fold_version,
+      open_segments: [...folded],
+      abort_after: pass.started + TURN_DEADLINE_MS,
+    })
+    if (answer.kind !== 'published') return false
+    rows.settle()
+    workspace = { published: answer.published, snapshot: answer.snapshot, rows, folded: stillOpen(folded, answer.snapshot.revision) }
+    notePublish(pass, deps.clock.elapsed())
+    pass.pending = pendingAfter(answer.snapshot.revision)
+    return true
+  }
+
+  const isPublishDue = (pass: Pass, isLast: boolean): boolean => {
+    if (pass.pending.first_folded_at === null) return isLast && needsFirstPublish()
+    if (isLast || pass.pending.has_dispatch) return true
+    return deps.clock.elapsed() - pass.pending.first_folded_at >= PUBLISH_AFTER_MS
+  }
+
+  /** A workspace without a pointer, or of an older fold version, gets a checkpoint at once, idle or not. */
+  const needsFirstPublish = (): boolean => {
+    const pointer = workspace.published?.pointer
+    return pointer === undefined || pointer.fold_version < foldVersionOf(deps)
+  }
+
+  async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
+    const server_time = await follow()
+    const pass = beginPass(deps, workspace, server_time)
+    const isFolded = (name: string) => workspace.folded.has(name)
+    pass.queue.push(
+      ...(await findMissed(
+        deps.store,
+        (request.missed ?? []).filter((name) => !isFolded(name)),
+      )),
+    )
+    pass.queue.push(...(await listNewSegments(deps.store, pass.listed_after, isFolded)))
+    for (;;) {
+      const lookup = lookupIn(deps, filters, workspace)
+      if (pass.queue.length > 0) {
+        pass.pending.first_folded_at ??= deps.clock.elapsed()
+        await foldSegments(deps, workspace.rows, lookup, pass.pending, await readSegments(deps.store, takeSlice(pass)))
+      }
+      const hasSpoken = await decide(deps, workspace, pass, lookup)
+      const isTimeUp = deps.clock.elapsed() - pass.started >= TURN_MS_MAX
+      const isLast = isTimeUp || (pass.queue.length === 0 && !hasSpoken)
+      if (isPublishDue(pass, isLast)) {
+        await waitForPointer(deps, pass)
+        if (!(await publishPending(pass))) return 'lost'
+      }
+      if (isLast) {
+        pass.more = pass.queue.length > 0 || hasSpoken
+        return pass
+      }
+    }
+  }
+
+  async function run(request: TurnRequest = {}): Promise<TurnAnswer> {
+    for (let races = 0; races < LOST_RACES_MAX; races++) {
+      try {
+        const pass = await attempt(request)
+        if (pass !== 'lost') return answerOf(pass, workspace)
+        workspace.rows.discard()
+      } catch (error) {
+        // Whatever was folded and not published is as if it had never been read; the ledger still has it.
+        workspace = EMPTY_WORKSPACE()
+        throw error
+      }
+    }
+    throw conflict(`Another turn of this workspace published first, ${LOST_RACES_MAX} times in a row. Nothing is lost: ask again.`)
+  }
+
+  return { run, workspace: () => workspace }
+}
+
+function answerOf(pass: Pass, { published, snapshot }: Workspace): TurnAnswer {
+  const isMergeDue = snapshot !== undefined && (snapshot.deltas.length >= MERGE_DUE_DELTAS || overlaySize(snapshot) >= MERGE_DUE_ROWS)
+  return {
+    sequence: published?.pointer.sequence ?? 0,
+    processed_at: pass.now,
+    published_count: pass.published_count,
+    counts: pass.counts,
+    more: pass.more,
+    merge_due: isMergeDue,
+    wake_in_ms: pass.wake_at === null ? null : Math.max(0, pass.wake_at - pass.now),
+  }
+}
