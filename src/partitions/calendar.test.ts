@@ -1,0 +1,177 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
+import { type Calendar, openCalendar, type Window } from './calendar.js'
+import { parseDefinition } from './definition.js'
+
+function calendarOf(fields: object): Calendar {
+  const parsed = parseDefinition({ type: 'daily', ...fields })
+  if ('problem' in parsed || parsed.type !== 'daily') throw new Error(JSON.stringify(parsed))
+  return openCalendar(parsed)
+}
+
+const at = (text: string): number => Date.parse(text)
+const windowOfKey = (calendar: Calendar, key: string): Window | null => {
+  const found = calendar.indexOf(key)
+  return 'problem' in found ? null : calendar.windowAt(found.index)
+}
+
+/** Zones with changes at midnight, of half an hour, of a whole day, and two plain ones; dates around those changes. */
+const CHANGES: readonly (readonly [zone: string, date: string])[] = [
+  ['UTC', '2024-02-29'],
+  ['America/New_York', '2024-03-10'],
+  ['America/New_York', '2024-11-03'],
+  ['America/Sao_Paulo', '2018-11-04'],
+  ['America/Sao_Paulo', '2018-02-18'],
+  ['America/Havana', '2024-03-10'],
+  ['America/Havana', '2024-11-03'],
+  ['Asia/Beirut', '2024-03-31'],
+  ['Asia/Beirut', '2024-10-27'],
+  ['Africa/Cairo', '2024-04-26'],
+  ['Africa/Cairo', '2024-11-01'],
+  ['America/Nuuk', '2024-03-31'],
+  ['Australia/Lord_Howe', '2024-04-07'],
+  ['Australia/Lord_Howe', '2024-10-06'],
+  ['Pacific/Apia', '2011-12-30'],
+  ['Pacific/Kiritimati', '1994-12-31'],
+]
+const TIMES = [0, 15, 60, 150, 1_425]
+
+/** Looks at the wall clock every quarter of an hour. A day begins when it shows the time for the last time; or, where it
+ *  never does, at the first look that shows more; a date that is not seen at all has no beginning. */
+function walk(zone: string, date: string, minute_of_day: number): Map<string, number> {
+  const formatter = new Intl.DateTimeFormat('sv-SE', { timeZone: zone, dateStyle: 'short', timeStyle: 'short' })
+  const middle_ms = at(`${date}T00:00:00Z`)
+  const looks: { at_ms: number; wall: string }[] = []
+  for (let at_ms = middle_ms - 6 * DAY_MS; at_ms < middle_ms + 6 * DAY_MS; at_ms += 15 * MINUTE_MS) {
+    looks.push({ at_ms, wall: formatter.format(at_ms) })
+  }
+  const time = new Date(minute_of_day * MINUTE_MS).toISOString().slice(11, 16)
+  const starts = new Map<string, number>()
+  for (const day of [...new Set(looks.map((look) => look.wall.slice(0, 10)))].slice(1, -1)) {
+    const shown = looks.filter((look) => look.wall === `${day} ${time}`).at(-1)
+    const later = looks.find((look) => look.wall > `${day} ${time}`)
+    starts.set(day, (shown ?? later)?.at_ms ?? Number.NaN)
+  }
+  return starts
+}
+
+describe('against a walk through the wall clock', () => {
+  test.each(CHANGES)('%s around %s', (timezone, date) => {
+    for (const minute_of_day of TIMES) {
+      const starts = [...walk(timezone, date, minute_of_day)]
+      const first = (starts[0] as [string, number])[0]
+      const fields = {
+        start_date: `${first}T00:00:00`,
+        timezone,
+        hour_offset: Math.floor(minute_of_day / 60),
+        minute_offset: minute_of_day % 60,
+      }
+      const calendar = calendarOf(fields)
+      expect(starts.map((_, i) => calendar.keyAt(i))).toEqual(starts.map(([day]) => day))
+      expect(starts.map((_, i) => calendar.windowAt(i)?.start_ms)).toEqual(starts.map(([, start_ms]) => start_ms))
+      for (const [i, [, start_ms]] of starts.entries()) {
+        expect(calendar.countAt(start_ms)).toBe(i)
+        expect(calendar.countAt(start_ms - 1)).toBe(Math.max(0, i - 1))
+        expect(calendar.indexAt(start_ms)).toBe(i)
+        expect(calendar.indexAt(start_ms - 1)).toBe(i === 0 ? null : i - 1)
+      }
+    }
+  })
+})
+
+describe('properties', () => {
+  const zone = fc.constantFrom(...CHANGES.map(([name]) => name), 'Europe/Dublin', 'Africa/Casablanca', 'Asia/Kathmandu', 'America/St_Johns')
+  const day = fc.integer({ min: 0, max: 60_000 }).map((days) => new Date(days * DAY_MS).toISOString().slice(0, 10))
+  const definition = fc.record({
+    timezone: zone,
+    start_date: day,
+    hour_offset: fc.integer({ min: 0, max: 23 }),
+    minute_offset: fc.integer({ min: 0, max: 59 }),
+    exclusions: fc.array(day, { maxLength: 40 }),
+  })
+
+  test('the k-th key has the index k, and its window is where its sort key says', () => {
+    fc.assert(
+      fc.property(definition, fc.nat(30_000), (fields, k) => {
+        const calendar = calendarOf(fields)
+        const key = calendar.keyAt(k) as string
+        const window = calendar.windowAt(k) as Window
+        expect(fields.exclusions).not.toContain(key)
+        expect(calendar.indexOf(key)).toEqual({ index: k })
+        expect(calendar.indexAt(window.start_ms)).toBe(k)
+        expect(calendar.indexAt(window.end_ms - 1)).toBe(k)
+        expect(calendar.countAt(window.end_ms)).toBe(k + 1)
+        expect(calendar.countAt(window.end_ms - 1)).toBe(k)
+        expect(calendar.sortKeyAt(k)).toBe(new Date(window.start_ms).toISOString())
+      }),
+    )
+  })
+
+  test('windows rise, touch where nothing is left out, and have 22 to 26 hours', () => {
+    fc.assert(
+      fc.property(definition, fc.nat(30_000), (fields, k) => {
+        const calendar = calendarOf({ ...fields, exclusions: [] })
+        for (let i = k; i < k + 10; i++) {
+          const window = calendar.windowAt(i) as Window
+          const hours = (window.end_ms - window.start_ms) / HOUR_MS
+          expect(hours).toBeGreaterThanOrEqual(22)
+          expect(hours).toBeLessThanOrEqual(26)
+          expect(calendar.windowAt(i + 1)?.start_ms).toBe(window.end_ms)
+          expect((calendar.keyAt(i + 1) as string) > (calendar.keyAt(i) as string)).toBe(true)
+        }
+      }),
+    )
+  })
+})
+
+describe('bounds', () => {
+  test('end_offset shifts what exists now, and never past the end', () => {
+    const fields = { start_date: '2023-01-01', end_date: '2023-01-11' }
+    const now = at('2023-01-04T12:00:00Z')
+    expect([-4, -3, -1, 0, 1, 7, 99].map((end_offset) => calendarOf({ ...fields, end_offset }).countAt(now))).toEqual([
+      0, 0, 2, 3, 4, 10, 10,
+    ])
+    const after = at('2023-03-01T00:00:00Z')
+    expect([-4, 0, 4].map((end_offset) => calendarOf({ ...fields, end_offset }).countAt(after))).toEqual([6, 10, 10])
+    const before = at('2022-12-30T00:00:00Z')
+    expect([0, 2, 3, 5].map((end_offset) => calendarOf({ ...fields, end_offset }).countAt(before))).toEqual([0, 0, 1, 3])
+  })
+
+  test('the end may be in the middle of a window, which is then none', () => {
+    expect(calendarOf({ start_date: '2023-01-01', end_date: '2023-01-03T12:00:00' }).total).toBe(2)
+    expect(calendarOf({ start_date: '2023-01-01T00:00:01', end_date: '2023-01-03' }).total).toBe(1)
+    expect(calendarOf({ start_date: '2023-01-01' }).total).toBeNull()
+    expect(calendarOf({ start_date: '2023-01-01', end_date: '9999-12-31' }).keyAt(2_900_000)).toBe('9962-12-07')
+  })
+
+  test('an excluded day belongs to nobody, and its neighbours keep their length', () => {
+    const calendar = calendarOf({ start_date: '2021-06-01', exclusions: ['2021-06-04', '2021-06-01', '2021-05-01'] })
+    expect([0, 1, 2].map((i) => calendar.keyAt(i))).toEqual(['2021-06-02', '2021-06-03', '2021-06-05'])
+    expect(calendar.indexAt(at('2021-06-04T12:00:00Z'))).toBeNull()
+    expect(calendar.windowAt(1)?.end_ms).toBe(at('2021-06-04T00:00:00Z'))
+  })
+
+  test('a format with more in it is read back', () => {
+    const calendar = calendarOf({
+      start_date: '01.03.2024 00:00:00+0100',
+      timezone: 'Europe/Berlin',
+      fmt: '%d.%m.%Y %H:%M:%S%z',
+      hour_offset: 2,
+      minute_offset: 30,
+    })
+    expect(calendar.keyAt(0)).toBe('01.03.2024 02:30:00+0100')
+    expect(calendar.keyAt(40)).toBe('10.04.2024 02:30:00+0200')
+    expect(calendar.indexOf('10.04.2024 02:30:00+0200')).toEqual({ index: 40 })
+    expect(calendar.indexOf('10.04.2024 02:30:00+0100')).toHaveProperty('problem')
+  })
+
+  test('the days of the changes, in the words of the contract', () => {
+    const apia = calendarOf({ start_date: '2011-12-01', timezone: 'Pacific/Apia' })
+    expect(windowOfKey(apia, '2011-12-29')).toEqual({ start_ms: at('2011-12-29T00:00:00-10:00'), end_ms: at('2011-12-31T00:00:00+14:00') })
+    expect(windowOfKey(apia, '2011-12-30')).toBeNull()
+    const newYork = calendarOf({ start_date: '2024-01-01', timezone: 'America/New_York' })
+    expect(windowOfKey(newYork, '2024-03-10')).toEqual({ start_ms: at('2024-03-10T05:00:00Z'), end_ms: at('2024-03-11T04:00:00Z') })
+    expect(windowOfKey(newYork, '2024-11-03')).toEqual({ start_ms: at('2024-11-03T04:00:00Z'), end_ms: at('2024-11-04T05:00:00Z') })
+  })
+})
