@@ -1,0 +1,264 @@
+// The repository's own rules, and proof that each gate can fail: for every rule a violation is planted, and has to be
+// caught by the rule that is meant for it. A gate that cannot fail is not a gate.
+
+import { existsSync, readdirSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { cruise, type Graph, planted, plantedFiles, ruleNames } from './tidy/graph.js'
+import { commandsIn, decisionFaults, invariantFaults, kindOf, missingFolders, missingPaths } from './tidy/documents.js'
+import { lint, lintConfiguration, type LintMessage, NEEDLESS, plantedRules, type PlantedLint, WELCOME } from './tidy/lint.js'
+import { PLANTED_TEXT, type TextFile, textRules, WELCOME_TEXT } from './tidy/text.js'
+import { linkPackages, plantTree, readText, removeTree, repositoryFiles, ROOT, runProcess, runTool } from './tidy/tree.js'
+
+const TOOL_TIMEOUT_MS = 60_000
+const files = repositoryFiles()
+const trees: string[] = []
+
+afterAll(() => trees.forEach(removeTree))
+
+describe('the dependency table', () => {
+  let here: Graph
+  let there: Graph
+
+  beforeAll(async () => {
+    const tree = plantTree(plantedFiles(), ['.dependency-cruiser.cjs', 'tsconfig.json'])
+    trees.push(tree)
+    ;[here, there] = await Promise.all([cruise(ROOT, ['src', 'test', 'bench']), cruise(tree, ['src'])])
+  }, TOOL_TIMEOUT_MS)
+
+  test('reads every source file', () => {
+    const sources = files.filter((path) => /^(src|test|bench)\/.*\.ts$/.test(path))
+    expect(sources.length).toBeGreaterThan(0)
+    expect(sources.filter((path) => !here.modules.includes(path))).toEqual([])
+  })
+
+  test('is kept by every source file', () => {
+    expect(here.violations).toEqual([])
+  })
+
+  test('has a planted violation for every rule', () => {
+    expect(ruleNames.filter((rule) => !planted.some((plant) => plant.rule === rule))).toEqual([])
+  })
+
+  test.each(planted)('$rule catches $path', ({ rule, path }) => {
+    expect(there.violations.filter(({ from }) => from === path).map((violation) => violation.rule)).toContain(rule)
+  })
+
+  test('lets pass what it allows', () => {
+    expect(there.violations.filter(({ from }) => from.endsWith('/allowed.ts'))).toEqual([])
+  })
+})
+
+describe('lint', () => {
+  let configured: Awaited<ReturnType<typeof lintConfiguration>>
+  let plants: readonly PlantedLint[]
+  let messages: readonly LintMessage[]
+
+  beforeAll(async () => {
+    configured = await lintConfiguration()
+    plants = plantedRules(configured.bans)
+    const texts = Object.fromEntries(plants.map(({ path, text }) => [path, text]))
+    const tree = plantTree({ ...WELCOME, ...NEEDLESS, ...texts }, ['tsconfig.json', 'package.json'])
+    trees.push(tree)
+    linkPackages(tree)
+    messages = await lint(tree)
+  }, TOOL_TIMEOUT_MS)
+
+  test('has a planted violation for every rule', () => {
+    expect(configured.rules.filter((rule) => !plants.some((plant) => plant.rule === rule))).toEqual([])
+  })
+
+  test('catches every planted violation by the rule meant for it', () => {
+    const missed = plants.filter(
+      (plant) =>
+        !messages.some(({ path, rule, message }) => path === plant.path && rule === plant.rule && message.includes(plant.message ?? '')),
+    )
+    expect(missed).toEqual([])
+  })
+
+  test('reports a disabled rule that disables nothing', () => {
+    expect(messages.filter(({ path }) => path in NEEDLESS)).toHaveLength(1)
+  })
+
+  test('lets pass what it welcomes', () => {
+    expect(messages.filter(({ path }) => path in WELCOME)).toEqual([])
+  })
+})
+
+describe('format and types', () => {
+  const plant = (path: string, text: string): string => {
+    const tree = plantTree({ [path]: text }, ['biome.json', 'tsconfig.json', 'package.json'])
+    trees.push(tree)
+    linkPackages(tree)
+    return tree
+  }
+
+  test(
+    'fail for one file that is laid out otherwise, and for one that does not type-check',
+    async () => {
+      const badlyLaidOut = plant('src/core/a.ts', 'export const a = "1";\n')
+      const wronglyTyped = plant('src/core/a.ts', "export const a: number = '1'\n")
+      const format = (cwd: string) => runTool('node_modules/@biomejs/biome/bin/biome', ['format', '.'], cwd)
+      const check = (cwd: string) => runTool('node_modules/typescript/bin/tsc', ['-p', '.'], cwd)
+      const [bad, good, wrong] = await Promise.all([format(badlyLaidOut), format(wronglyTyped), check(wronglyTyped)])
+      expect(bad.stderr).toContain('src/core/a.ts')
+      expect([bad.code, good.code, wrong.code]).toEqual([1, 0, 2])
+      expect(wrong.stdout).toContain('TS2322')
+    },
+    TOOL_TIMEOUT_MS,
+  )
+})
+
+describe('npm test', () => {
+  const evaluate = async (script: string): Promise<string[]> => {
+    const { stdout, stderr } = await runProcess(
+      ['--input-type=module', '--eval', `import * as steps from '${ROOT}scripts/steps.js'\n${script}`],
+      ROOT,
+    )
+    return `${stdout}${stderr}`.trimEnd().split('\n')
+  }
+
+  test('counts a tool that fails, and one that is killed, and shows what they said', async () => {
+    const said = await evaluate(`
+      const bad = steps.tool('bad', ['--eval', 'console.error("what went wrong"); process.exit(3)'])
+      const killed = steps.tool('killed', ['--eval', 'process.kill(process.pid, "SIGKILL")'])
+      const good = steps.tool('good', ['--eval', 'console.log("not shown"); console.log("note: 12 crash points")'])
+      console.log('exit code', steps.close(await steps.runSteps([bad, killed, good], 2)))`)
+    expect(
+      said
+        .filter((line) => /^(ok|FAIL)/.test(line))
+        .map((line) => line.split(/\s+/).slice(0, 2).join(' '))
+        .sort(),
+    ).toEqual(['FAIL bad', 'FAIL killed', 'ok good'])
+    expect(said).toContain('what went wrong')
+    expect(said.join()).not.toContain('not shown')
+    expect(said.map((line) => line.trim())).toContain('12 crash points')
+    expect(said.slice(-2)).toEqual(['1 passed, 2 failed, 0 skipped', 'exit code 1'])
+  })
+
+  test('counts what jest says, files that could not be loaded, runs without a test, and names what was skipped', async () => {
+    const said = await evaluate(`
+      const passed = { status: 'passed', fullName: 'a' }
+      const failed = { status: 'failed', fullName: 'b' }
+      const skipped = { status: 'pending', fullName: 'c (skipped: needs a real bucket)' }
+      const file = (status, ...assertionResults) => ({ status, assertionResults })
+      const tally = (code, ...testResults) => steps.suiteTally({ testResults }, code)
+      for (const { passed: p, failed: f, skipped: s } of [
+        tally(1, file('failed', passed, failed, skipped)), tally(1, file('failed'), file('passed', passed)), tally(0), tally(1, file('passed', passed)),
+      ]) console.log(p, f, s.length)
+      steps.close({ passed: 1, failed: 0, skipped: [skipped.fullName] })`)
+    expect(said).toEqual(['1 1 1', '1 1 0', '0 1 0', '1 1 0', 'skipped: c: needs a real bucket', '1 passed, 0 failed, 1 skipped'])
+  })
+
+  test('says all that is missing on the machine, and closes with its line', async () => {
+    const tree = plantTree({}, ['scripts', 'package.json'])
+    trees.push(tree)
+    const { code, stdout } = await runProcess(['scripts/test.js'], tree, { PATH: tree })
+    const said = stdout.trimEnd().split('\n')
+    expect(said[0]).toMatch(/^git was not found: install it/)
+    expect(said[1]).toMatch(/^Go was not found: install it/)
+    expect([said.at(-1), code]).toEqual(['0 passed, 1 failed, 0 skipped', 1])
+  })
+})
+
+describe('every test file', () => {
+  test('is in a folder, which scripts/test.js runs, or is this one', () => {
+    const loose = files.filter((path) => path.endsWith('.test.ts') && !/^(src\/|test\/[^/]+\/)/.test(path))
+    expect(loose).toEqual(['test/tidy.test.ts'])
+  })
+})
+
+describe('names and words', () => {
+  const texts = files.filter((path) => !/\.(parquet|png|ico)$/.test(path)).map(fileAt)
+
+  test.each(textRules)('%s holds everywhere', (_, rule) => {
+    expect(texts.length).toBeGreaterThan(0)
+    expect(rule(texts)).toEqual([])
+  })
+
+  test.each(textRules)('%s finds what was planted', (name, rule) => {
+    const wrong = PLANTED_TEXT[name]
+    expect(rule(wrong).map(({ path }) => path)).toEqual(wrong.map(({ path }) => path))
+    expect(rule(WELCOME_TEXT)).toEqual([])
+  })
+})
+
+describe('ARCHITECTURE.md', () => {
+  const document = fileAt('ARCHITECTURE.md')
+  const exists = (path: string) => existsSync(`${ROOT}${path}`)
+  const folders = readdirSync(`${ROOT}src`, { withFileTypes: true }).map((entry) => entry.name)
+
+  test('names only paths that exist', () => {
+    expect(missingPaths(document, exists)).toEqual([])
+    expect(missingPaths({ ...document, text: 'Read `turn/nowhere.ts`.' }, exists)).toHaveLength(1)
+  })
+
+  test('speaks of every folder of src/', () => {
+    expect(missingFolders(document, folders)).toEqual([])
+    expect(missingFolders({ ...document, text: 'Read `src/core`.' }, ['core', 'turn'])).toHaveLength(1)
+  })
+})
+
+describe('the index of decisions', () => {
+  const index = fileAt('docs/adr/README.md')
+  const decisions = files.filter((path) => /^docs\/adr\/\d{4}-.*\.md$/.test(path)).map(fileAt)
+
+  test('has a row for every decision, and a decision for every row', () => {
+    expect(decisions.length).toBeGreaterThan(0)
+    expect(decisionFaults(index, decisions)).toEqual([])
+  })
+
+  test('is caught with a row too many, one too few, and another title', () => {
+    const [first, ...others] = decisions as [TextFile, ...TextFile[]]
+    expect(decisionFaults(index, others)).not.toEqual([])
+    expect(decisionFaults({ ...index, text: '' }, decisions)).not.toEqual([])
+    expect(decisionFaults(index, [{ ...first, text: first.text.replace(/^# .*$/m, '# 0020: Another') }, ...others])).not.toEqual([])
+    expect(decisionFaults(index, [{ ...first, text: first.text.replace('## Rejected', '## Chosen') }, ...others])).not.toEqual([])
+  })
+})
+
+describe('docs/invariants.md', () => {
+  const document = fileAt('docs/invariants.md')
+  const tests = files.filter((path) => path.endsWith('.test.ts') && !path.startsWith('test/tidy')).map(fileAt)
+
+  test('names for every invariant the test that proves it', () => {
+    expect(invariantFaults(document, tests)).toEqual([])
+  })
+
+  test('is caught with a test that is missing, or says another number', () => {
+    const row = (proof: string): TextFile => ({ path: document.path, text: `| I1 | It holds. | ${proof} |\n` })
+    const proof: TextFile = { path: 'test/invariants/i01-it.test.ts', text: "test('I1 it holds', () => {})" }
+    expect(invariantFaults(row('`test/invariants/i01-it.test.ts`'), [proof])).toEqual([])
+    expect(invariantFaults(row('comes with schedules'), [])).toEqual([])
+    expect(invariantFaults(row('`test/invariants/i01-it.test.ts`'), [])).toHaveLength(1)
+    expect(invariantFaults(row('by thinking'), [proof])).toHaveLength(1)
+    expect(invariantFaults(row('`test/invariants/i01-it.test.ts`'), [{ ...proof, text: "test('I11 it holds', () => {})" }])).toHaveLength(2)
+    expect(invariantFaults({ ...document, text: '' }, [])).toHaveLength(1)
+  })
+})
+
+describe('commands in the documents', () => {
+  const { scripts } = JSON.parse(readText('package.json')) as { scripts: Record<string, string> }
+  const documents = files.filter((path) => /^(README|ARCHITECTURE|docs\/.*)\.md$/.test(path)).map(fileAt)
+
+  test('are scripts of package.json, or run by test/tidy/commands.test.ts', () => {
+    const commands = documents.flatMap(commandsIn)
+    expect(commands.length).toBeGreaterThan(0)
+    expect(commands.filter(({ line }) => kindOf(line, Object.keys(scripts)) === 'unknown')).toEqual([])
+  })
+
+  test('are caught when there is no such script', () => {
+    const lines = ['npm run nothing', 'npm check', 'make', 'curl localhost', 'npm test; rm x']
+    expect(lines.map((line) => kindOf(line, ['check', 'test']))).toEqual(lines.map(() => 'unknown'))
+    expect(kindOf('npm run check', ['check'])).toBe('script')
+  })
+})
+
+describe('the change log', () => {
+  test('begins with what is not released', () => {
+    expect(/^## .*$/m.exec(readText('CHANGELOG.md'))?.[0]).toBe('## Unreleased')
+  })
+})
+
+function fileAt(path: string): TextFile {
+  return { path, text: existsSync(`${ROOT}${path}`) ? readText(path) : '' }
+}

@@ -1,0 +1,116 @@
+// Runs the `servo` commands of the documents, each block in order in a folder of its own, so that what they say works.
+
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { execFile } from 'node:child_process'
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { commandBlocks, kindOf } from './documents.js'
+import { plantTree, readText, removeTree, repositoryFiles, ROOT, runProcess } from './tree.js'
+
+const BLOCK_TIMEOUT_MS = 60_000
+const trees: string[] = []
+
+afterAll(() => trees.forEach(removeTree))
+
+const blocks = repositoryFiles()
+  .filter((path) => /^(README|ARCHITECTURE|docs\/.*)\.md$/.test(path))
+  .flatMap((path) => commandBlocks({ path, text: readText(path) }))
+  .map(({ path, lines }) => ({ path, lines: lines.filter((line) => kindOf(line, []) === 'servo') }))
+  .filter(({ lines }) => lines.length > 0)
+  .map((block) => ({ ...block, first: block.lines[0] }))
+
+/** What goes on until it is stopped is only asked whether it knows its arguments. */
+const endsByItself = (line: string): boolean => !/ --(follow|watch)\b/.test(line)
+
+function runBlock(lines: readonly string[], cwd: string): Promise<{ code: number; said: string }> {
+  const script = lines.map((line) => line.replaceAll('npx servo', `'${process.execPath}' '${ROOT}bin/servo.js'`)).join('\n')
+  return new Promise((resolve) => {
+    execFile('bash', ['-euo', 'pipefail', '-c', script], { cwd, encoding: 'utf8' }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : 1, said: `${stdout}${stderr}` }),
+    )
+  })
+}
+
+describe('the commands in the documents', () => {
+  test('are there', () => {
+    expect(blocks.length).toBeGreaterThan(0)
+  })
+
+  test.each(blocks)(
+    '$path: $first',
+    async ({ lines }) => {
+      const tree = plantTree({}, [])
+      trees.push(tree)
+      const { code, said } = await runBlock(lines.filter(endsByItself), tree)
+      expect({ code, said: code === 0 ? '' : said }).toEqual({ code: 0, said: '' })
+    },
+    BLOCK_TIMEOUT_MS,
+  )
+
+  test.each(blocks.flatMap(({ path, lines }) => lines.filter((line) => !endsByItself(line)).map((line) => ({ path, line }))))(
+    '$path: $line is understood',
+    async ({ line }) => {
+      const args = line
+        .slice(line.indexOf('npx servo') + 'npx servo'.length)
+        .trim()
+        .split(/\s+/)
+      const { stdout } = await runProcess(
+        [`${ROOT}bin/servo.js`, ...args.filter((arg) => !arg.startsWith('--')).slice(0, 2), '--help'],
+        ROOT,
+      )
+      const options = args.filter((arg) => arg.startsWith('--')).map((arg) => arg.split('=')[0])
+      expect(options.filter((option) => !stdout.includes(option as string))).toEqual([])
+    },
+  )
+
+  test('fail when a command does not work', async () => {
+    const tree = plantTree({}, [])
+    trees.push(tree)
+    expect((await runBlock(['npx servo ledger nothing'], tree)).code).toBe(1)
+  })
+})
+
+describe('the command', () => {
+  const run = (args: readonly string[]) => runProcess([`${ROOT}bin/servo.js`, ...args], ROOT)
+
+  test('says its version, and its exit codes are those of the documents', async () => {
+    const { version } = JSON.parse(readText('package.json')) as { version: string }
+    expect(await run(['--version'])).toMatchObject({ code: 0, stdout: `${version}\n` })
+    expect(await run(['--nothing'])).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining("Unknown option '--nothing'.") })
+    expect(await run(['ledger', '--help'])).toMatchObject({ code: 0 })
+  })
+
+  // One start of ten is enough: the others may have shared the machine with another test.
+  test('says its version within 200 ms', async () => {
+    let quickest_ms = Number.POSITIVE_INFINITY
+    for (let i = 0; i < 10 && quickest_ms >= 200; i++) {
+      const began = performance.now()
+      await run(['--version'])
+      quickest_ms = Math.min(quickest_ms, performance.now() - began)
+    }
+    expect(quickest_ms).toBeLessThan(200)
+  })
+
+  test('says what to run where nothing is built yet', async () => {
+    const tree = plantTree({}, ['bin', 'scripts', 'package.json'])
+    trees.push(tree)
+    const { code, stderr } = await runProcess([`${tree}/bin/servo.js`, '--version'], tree)
+    expect([code, stderr]).toEqual([1, expect.stringContaining('npm run build')])
+  })
+
+  test('says that the sources are newer than the build, and runs the build', async () => {
+    const dist = "export const main = async () => (console.log('built'), 0)\n"
+    const tree = plantTree({ 'dist/cli/main.js': dist, 'dist/build-began': '', 'tsconfig.json': '{}', 'tsconfig.build.json': '{}' }, [
+      'bin',
+      'scripts',
+      'package.json',
+    ])
+    trees.push(tree)
+    const run = () => runProcess([`${tree}/bin/servo.js`], tree)
+    expect(await run()).toEqual({ code: 0, stdout: 'built\n', stderr: '' })
+    mkdirSync(`${tree}/src`)
+    writeFileSync(`${tree}/src/newer.ts`, '')
+    const later = new Date(Date.now() + 60_000)
+    utimesSync(`${tree}/src/newer.ts`, later, later)
+    expect(await run()).toEqual({ code: 0, stdout: 'built\n', stderr: expect.stringContaining('npm run build') })
+  })
+})
