@@ -48,6 +48,19 @@ const registryHosts: TextRule = (files) =>
     return path === '.npmrc' && /registry\s*=\s*http|_auth/i.test(line) ? "The registry is the machine's own affair." : undefined
   })
 
+/** npm ci refuses a lock file that lacks the optional packages of another machine; a registry without them writes one. */
+const wholeLock: TextRule = (files) =>
+  files
+    .filter(({ path }) => path === 'package-lock.json')
+    .flatMap(({ path, text }) => {
+      const { packages } = JSON.parse(text) as { packages: Record<string, { optionalDependencies?: Record<string, string> }> }
+      return Object.entries(packages).flatMap(([parent, { optionalDependencies }]) =>
+        Object.keys(optionalDependencies ?? {})
+          .filter((name) => !(`node_modules/${name}` in packages) && !(`${parent}/node_modules/${name}` in packages))
+          .map((name) => ({ path, what: `It has no entry for ${name}, so npm ci fails.` })),
+      )
+    })
+
 const waits: TextRule = (files) =>
   eachLine(files, (line, path) => {
     if (!isTest(path) || isTidy(path) || !/\bset(Timeout|Interval)\(|['"](node:)?timers\/promises['"]/.test(line)) return undefined
@@ -79,7 +92,7 @@ const openingComments: TextRule = (files) =>
       return count >= 1 && count <= 3 ? [] : [{ path, what: 'Open with one to three lines: what the file is, and what it never does.' }]
     })
 
-const TEXT_RULES = { fileNames, unfinishedWords, registryHosts, waits, silentTests, disabledRules, openingComments }
+const TEXT_RULES = { fileNames, unfinishedWords, registryHosts, wholeLock, waits, silentTests, disabledRules, openingComments }
 
 export const textRules = Object.entries(TEXT_RULES) as readonly (readonly [keyof typeof TEXT_RULES, TextRule])[]
 
@@ -98,6 +111,7 @@ export const PLANTED_TEXT: Readonly<Record<keyof typeof TEXT_RULES, readonly Tex
     { path: 'package-lock.json', text: '      "resolved": "https://registry.example/zod/-/zod-4.6.7.tgz",' },
     { path: '.npmrc', text: 'registry=https://registry.example' },
   ],
+  wholeLock: [{ path: 'package-lock.json', text: '{"packages":{"node_modules/a":{"optionalDependencies":{"a-darwin":"1.0.0"}}}}' }],
   waits: [
     { path: 'test/crash/a.test.ts', text: 'await new Promise((done) => setTimeout(done, 100))' },
     { path: 'src/core/b.test.ts', text: "import { setTimeout as wait } from 'node:timers/promises'" },
