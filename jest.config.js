@@ -5,4 +5,6 @@ export default {
   moduleNameMapper: { '^(\\.{1,2}/.*)\\.js$': '$1' },
   testMatch: ['<rootDir>/src/**/*.test.ts', '<rootDir>/test/**/*.test.ts'],
   modulePathIgnorePatterns: ['<rootDir>/dist'],
+  // Only what hangs takes this long: a machine that is busy with something else must not fail a test.
+  testTimeout: 30_000,
 }
