@@ -15,6 +15,7 @@ const MAY_IMPORT = {
   compactor: ['core', 'events', 'projections', 'storage', 'ledger', 'tables'],
   readers: ['core', 'events', 'partitions', 'projections', 'storage', 'tables'],
   'readers/fresh': ['core', 'events', 'partitions', 'projections', 'storage', 'tables', 'ledger/read'],
+  'readers/tail': ['core', 'events', 'partitions', 'projections', 'storage', 'tables', 'ledger/read'],
   turn: ['core', 'events', 'partitions', 'projections', 'controllers', 'storage', 'ledger', 'tables', 'compactor', 'readers'],
   commands: ['core', 'events', 'partitions', 'projections', 'ledger/append', 'readers'],
   'commands/preview': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'readers', 'controllers'],
@@ -39,8 +40,8 @@ const AS_TYPES_ONLY = [
 
 /** Modules that few may import, whatever the table says of their folder. */
 const RESERVED = {
-  'ledger/append': ['commands', 'turn'],
-  'ledger/read': ['turn', 'compactor', 'readers/fresh'],
+  'ledger/append': ['commands', 'turn', 'bin'],
+  'ledger/read': ['turn', 'compactor', 'readers/fresh', 'readers/tail', 'bin'],
   controllers: ['turn', 'commands/preview'],
   bin: ['cli/local'],
 }
