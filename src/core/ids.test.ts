@@ -7,6 +7,7 @@ const CASES: { readonly [Kind in IdKind]: { readonly good: readonly string[]; re
   tenant: { good: ['default', '0', 'a-b', LONG.slice(0, 63)], bad: ['', '-a', 'A', 'a_b', 'a.b', LONG.slice(0, 64), 'a\n'] },
   workspace: { good: ['prod'], bad: ['Prod'] },
   asset_key: { good: ['analytics.daily_summary', 'A', LONG.slice(0, 200)], bad: ['', '.a', 'a/b', 'a#0', LONG.slice(0, 201), 'ä'] },
+  task_key: { good: ['a.b', 'a.b#0', 'a#9999'], bad: ['', '#0', 'a#', 'a#01', 'a#b', 'a#1#2'] },
   name: { good: ['daily-etl', LONG.slice(0, 100)], bad: ['_a', 'a b', LONG.slice(0, 101)] },
   partition_key: {
     good: ['2025-01-15', 'date=2025-01-15|region=us', 'a, b', LONG.slice(0, 256), 'é'.repeat(128)],

@@ -9,18 +9,21 @@ import {
   REQUEST_KEY_CHARACTERS_MAX,
   TENANT_CHARACTERS_MAX,
 } from './limits.js'
-import { utf8Bytes } from './canonical.js'
+import { partitionKeyProblem } from './partition-key.js'
 
 export type Scope = { readonly tenant_id: string; readonly workspace_id: string }
 
 const LETTERS = 'A-Za-z0-9'
+const ALPHABET = `[${LETTERS}][${LETTERS}_.-]`
 const TENANT = new RegExp(`^[a-z0-9][a-z0-9-]{0,${TENANT_CHARACTERS_MAX - 1}}$`)
-const ASSET_KEY = new RegExp(`^[${LETTERS}][${LETTERS}_.-]{0,${ASSET_KEY_CHARACTERS_MAX - 1}}$`)
-const NAME = new RegExp(`^[${LETTERS}][${LETTERS}_.-]{0,${NAME_CHARACTERS_MAX - 1}}$`)
+const ASSET_KEY = new RegExp(`^${ALPHABET}{0,${ASSET_KEY_CHARACTERS_MAX - 1}}$`)
+const TASK_KEY = new RegExp(`^${ALPHABET}{0,${ASSET_KEY_CHARACTERS_MAX - 1}}(#(0|[1-9][0-9]{0,4}))?$`)
+const NAME = new RegExp(`^${ALPHABET}{0,${NAME_CHARACTERS_MAX - 1}}$`)
+const POOL_KEY = new RegExp(`^(global|(pool|location):${ALPHABET}{0,${NAME_CHARACTERS_MAX - 1}})$`)
 const REQUEST_KEY = new RegExp(`^[\\x21-\\x7e]{1,${REQUEST_KEY_CHARACTERS_MAX}}$`)
 const HEX_64 = /^[0-9a-f]{64}$/
-const CONTROL = /\p{Cc}/u
-const PLAIN_ASCII = /^[\x20-\x7e]*$/
+const PLAIN_TEXT = /^[^\u0000-\u001f\u007f-\u009f]+$/
+const PLAIN_ASCII = /^[\x20-\x7e]+$/
 const DIMENSION_RESERVED = /[|,[\]=]/
 
 /** The partition key of everything that an unpartitioned asset has. It is never written into a selector. */
@@ -36,25 +39,19 @@ export const isRequestKey = (text: string): boolean => REQUEST_KEY.test(text)
 export const isUlid = (text: string): boolean => ULID_PATTERN.test(text)
 export const isSha256 = (text: string): boolean => HEX_64.test(text)
 /** Ids, keys and other text that ends up in a row's key or in a digest of lines: any, without control characters. */
-export const isPlainText = (text: string): boolean => text !== '' && (PLAIN_ASCII.test(text) || !CONTROL.test(text))
+export const isPlainText = (text: string): boolean => PLAIN_TEXT.test(text)
 
 export const isPartitionKey = (text: string): boolean =>
-  isPlainText(text) &&
-  text !== '...' &&
-  (PLAIN_ASCII.test(text)
-    ? text.length <= PARTITION_KEY_BYTES_MAX
-    : utf8Bytes(text) <= PARTITION_KEY_BYTES_MAX && text.normalize('NFC') === text && text.isWellFormed())
+  PLAIN_ASCII.test(text)
+    ? text.length <= PARTITION_KEY_BYTES_MAX && text !== '...'
+    : partitionKeyProblem(text) === null && text.isWellFormed()
 
 /** A key of one dimension; a whole key is `date=2025-01-15|region=us`. */
 export const isDimensionKey = (text: string): boolean => isPartitionKey(text) && !DIMENSION_RESERVED.test(text)
 
+export const isTaskKey = (text: string): boolean => TASK_KEY.test(text)
 /** The pools that can be defined: the whole workspace, one by name, a code location's own. */
-export function isPoolKey(text: string): boolean {
-  if (text === GLOBAL_POOL_KEY) return true
-  const colon = text.indexOf(':')
-  const kind = text.slice(0, colon)
-  return (kind === 'pool' || kind === 'location') && isName(text.slice(colon + 1))
-}
+export const isPoolKey = (text: string): boolean => POOL_KEY.test(text)
 
 export const GLOBAL_POOL_KEY = 'global'
 export const poolKeyOfName = (pool_name: string): string => `pool:${pool_name}`
@@ -64,6 +61,7 @@ export type IdKind =
   | 'tenant'
   | 'workspace'
   | 'asset_key'
+  | 'task_key'
   | 'name'
   | 'partition_key'
   | 'dimension_key'
@@ -73,27 +71,27 @@ export type IdKind =
   | 'sha256'
   | 'text'
 
-type IdRule = { readonly test: (text: string) => boolean; readonly rule: string }
+/** `pattern` says the same as `test`, where one can: compiled schemas run it without a call. `rule` ends "Give it …". */
+type IdRule = { readonly test: (text: string) => boolean; readonly pattern?: RegExp; readonly rule: string }
 
-/** `rule` ends the sentence "Give it …". */
+const byPattern = (pattern: RegExp, rule: string): IdRule => ({ test: (text) => pattern.test(text), pattern, rule })
+const alphabetRule = (characters_max: number) => `1 to ${characters_max} letters, digits, _ . and -, the first a letter or digit`
+const TENANT_RULE = `1 to ${TENANT_CHARACTERS_MAX} of a-z, 0-9 and -, the first no -`
+const PARTITION_RULE = `1 to ${PARTITION_KEY_BYTES_MAX} bytes of UTF-8 in NFC without control characters`
+
 export const ID_RULES: { readonly [Kind in IdKind]: IdRule } = {
-  tenant: { test: isTenantId, rule: `1 to ${TENANT_CHARACTERS_MAX} of a-z, 0-9 and -, the first no -` },
-  workspace: { test: isWorkspaceId, rule: `1 to ${TENANT_CHARACTERS_MAX} of a-z, 0-9 and -, the first no -` },
-  asset_key: { test: isAssetKey, rule: `1 to ${ASSET_KEY_CHARACTERS_MAX} letters, digits, _ . and -, the first a letter or digit` },
-  name: { test: isName, rule: `1 to ${NAME_CHARACTERS_MAX} letters, digits, _ . and -, the first a letter or digit` },
-  partition_key: {
-    test: isPartitionKey,
-    rule: `1 to ${PARTITION_KEY_BYTES_MAX} bytes of UTF-8 in NFC without control characters, and not "..."`,
-  },
-  dimension_key: {
-    test: isDimensionKey,
-    rule: `1 to ${PARTITION_KEY_BYTES_MAX} bytes of UTF-8 in NFC without control characters and without | , [ ] =`,
-  },
-  request_key: { test: isRequestKey, rule: `1 to ${REQUEST_KEY_CHARACTERS_MAX} printable ASCII characters without blanks` },
-  pool_key: { test: isPoolKey, rule: `"${GLOBAL_POOL_KEY}", "pool:" and a name, or "location:" and a name` },
-  ulid: { test: isUlid, rule: 'a ULID: 26 digits of 0-9 and A-Z without I, L, O and U, the first at most 7' },
-  sha256: { test: isSha256, rule: '64 lower-case hex digits' },
-  text: { test: isPlainText, rule: 'text without control characters, not empty' },
+  tenant: byPattern(TENANT, TENANT_RULE),
+  workspace: byPattern(TENANT, TENANT_RULE),
+  asset_key: byPattern(ASSET_KEY, alphabetRule(ASSET_KEY_CHARACTERS_MAX)),
+  task_key: byPattern(TASK_KEY, 'an asset key, or one with # and a number'),
+  name: byPattern(NAME, alphabetRule(NAME_CHARACTERS_MAX)),
+  partition_key: { test: isPartitionKey, rule: `${PARTITION_RULE}, and not "..."` },
+  dimension_key: { test: isDimensionKey, rule: `${PARTITION_RULE}, without | , [ ] = and not "..."` },
+  request_key: byPattern(REQUEST_KEY, `1 to ${REQUEST_KEY_CHARACTERS_MAX} printable ASCII characters without blanks`),
+  pool_key: byPattern(POOL_KEY, '"global", "pool:" and a name, or "location:" and a name'),
+  ulid: byPattern(ULID_PATTERN, 'a ULID: 26 digits of 0-9 and A-Z without I, L, O and U, the first at most 7'),
+  sha256: byPattern(HEX_64, '64 lower-case hex digits'),
+  text: byPattern(PLAIN_TEXT, 'text without control characters, not empty'),
 }
 
 /** What is wrong with a text that should be of this kind, as a sentence that names the field; undefined if nothing is. */

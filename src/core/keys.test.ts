@@ -25,7 +25,7 @@ import {
   runRequestedKey,
   scheduleRunKey,
   segmentMinute,
-  segmentName,
+  segmentNameAt,
   sensorDefaultUserKey,
   sensorMessageRunKey,
   sensorPollKey,
@@ -112,7 +112,8 @@ describe('golden values', () => {
     const request = { idempotency_key: RUN_REQUESTED_KEY }
     const digest = keysSha256(SCOPE, [tick, request])
     expect(digest).toBe('82284b2760a5279cfcf5edad0383b4b1068f76be336380557dae7ffa9ee31e6c')
-    expect(segmentName(EPOCH * 1_000, digest)).toBe('01JHMPFN80G8M4P9V0MMKSSZ7N')
+    expect(segmentNameAt(EPOCH * 1_000, digest)).toBe('01JHMPFN80G8M4P9V0MMKSSZ7N')
+    expect(segmentNameAt(EPOCH * 1_000, digest, 1)).toMatch(/^01JHMPFN80(?!G8M4P9V0MMKSSZ7N)/)
     expect(keysSha256(SCOPE, [request, tick])).toBe(digest)
     expect(keysSha256(SCOPE, [request, { ...tick, basis: { expected_state_version: 8 } }])).not.toBe(digest)
     expect(keysSha256({ ...SCOPE, workspace_id: 'test' }, [request, tick])).not.toBe(digest)

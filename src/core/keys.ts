@@ -1,12 +1,12 @@
 // Every key and name that is made by a formula (DATA sections 1 and 3). Nobody spells one anywhere else, and none of
 // them ever changes under its prefix: what was written under the old spelling would be said a second time.
 
+import { base32nopad } from '@scure/base'
 import { canonicalJson } from './canonical.js'
 import { sha256, sha256Hex } from './hash.js'
 import type { Scope } from './ids.js'
 import { floorTo, MINUTE_MS } from './time.js'
 import { ulidAt } from './ulid.js'
-import { base32nopad } from '@scure/base'
 
 export const base32Lower = (bytes: Uint8Array): string => base32nopad.encode(bytes).toLowerCase()
 
@@ -123,7 +123,11 @@ export function keysSha256({ tenant_id, workspace_id }: Scope, events: Iterable<
 export const segmentMinute = (now_ms: number, closed_through_ms: number): number =>
   Math.max(floorTo(now_ms, MINUTE_MS), closed_through_ms + MINUTE_MS)
 
-export const segmentName = (minute_ms: number, keys_sha256: string): string => ulidAt(minute_ms, hexBytes(keys_sha256, 10))
+/** `salt` counts from 1 where the same 80 bits are taken by other keys, which nobody will ever see. */
+export function segmentNameAt(minute_ms: number, keys_sha256: string, salt = 0): string {
+  const digest = salt === 0 ? keys_sha256 : sha256Hex(`${keys_sha256}/${salt}`)
+  return ulidAt(minute_ms, hexBytes(digest, 10))
+}
 
 function hexBytes(hex: string, count: number): Uint8Array {
   const bytes = new Uint8Array(count)

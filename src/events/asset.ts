@@ -1,0 +1,112 @@
+// What a deploy and the API say about code locations, assets and pools.
+
+import { z } from 'zod'
+import { DEFINITION_BYTES_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
+import { isZone } from '../core/zone.js'
+import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
+import { count, dependency, id, integer, json, longCount, type Parsed, positiveCount, priority, seconds, tags, text } from './value.js'
+
+export const CODE_LOCATION_DEPLOYED = defineEvent({
+  event_type: 'CodeLocationDeployed',
+  payload: z.object({
+    location_name: id('name'),
+    content_sha256: id('sha256'),
+    worker_url: id('text'),
+    worker_queue: id('text'),
+    /** LOCATION_SLOTS_DEFAULT where absent. */
+    slots: count.exactOptional(),
+    code_version: text.exactOptional(),
+    sdk: text.exactOptional(),
+    asset_count: count,
+    schedule_count: count,
+    sensor_count: count,
+    ...COMMANDED_BY,
+  }),
+  /** 0: the location is new. */
+  basis: z.object({ expected_location_version: longCount }),
+})
+
+const zone = z.string().refine(isZone, { error: 'a name of the IANA time zone database, such as Europe/Berlin' })
+
+/** Read in full by partitions/definition.ts; here it is only what can be said without counting. */
+const daily = z.object({
+  type: z.literal('daily'),
+  start_date: text,
+  end_date: text.exactOptional(),
+  timezone: zone.exactOptional(),
+  minute_offset: integer(0, 59).exactOptional(),
+  hour_offset: integer(0, 23).exactOptional(),
+  end_offset: integer(-1_000_000, 1_000_000).exactOptional(),
+  fmt: text.exactOptional(),
+  exclusions: z.array(text).exactOptional(),
+})
+const fixed = z.object({ type: z.literal('static'), keys: z.array(id('partition_key')).min(1) })
+const partitions = z.discriminatedUnion('type', [daily, fixed], {
+  error: 'partitions of type "daily" or "static", the ones that this version knows, or install a later version',
+})
+export type Partitions = Parsed<typeof partitions>
+
+/** Defaults are applied where the definition is used: its hash is that of what was written. */
+const definition = z.object({
+  asset_key: id('asset_key'),
+  description: text.exactOptional(),
+  group: text.exactOptional(),
+  owners: z.array(text).exactOptional(),
+  tags: tags.exactOptional(),
+  code_version: text.exactOptional(),
+  deps: z.array(dependency),
+  partitions: partitions.exactOptional(),
+  partitions_per_task: integer(1, TASK_PARTITIONS_MAX).exactOptional(),
+  retry: z
+    .object({
+      max_attempts: positiveCount.exactOptional(),
+      max_infra_losses: count.exactOptional(),
+      backoff_seconds: seconds(0).exactOptional(),
+      factor: z.number().min(1).max(1_000).exactOptional(),
+      max_backoff_seconds: seconds(0).exactOptional(),
+      jitter: z.number().min(0).max(1).exactOptional(),
+    })
+    .exactOptional(),
+  start_timeout_seconds: seconds(0).exactOptional(),
+  heartbeat_timeout_seconds: seconds(0).exactOptional(),
+  timeout_seconds: seconds(0).exactOptional(),
+  cancel_grace_seconds: seconds(0).exactOptional(),
+  pools: z.array(id('name')).exactOptional(),
+  priority: priority.exactOptional(),
+  freshness: json.exactOptional(),
+  metadata: json.exactOptional(),
+})
+export type AssetDefinition = Parsed<typeof definition>
+
+export const ASSET_DEFINED = defineEvent({
+  event_type: 'AssetDefined',
+  payload: z
+    .object({ location_name: id('name'), asset_key: id('asset_key'), definition_hash: id('sha256'), definition, ...COMMANDED_BY })
+    .refine((payload) => payload.definition.asset_key === payload.asset_key, {
+      path: ['definition', 'asset_key'],
+      error: 'the asset_key of the payload',
+    }),
+  byte_limits: [{ member: 'definition', bytes_max: DEFINITION_BYTES_MAX }],
+})
+
+export const ASSET_REMOVED = defineEvent({
+  event_type: 'AssetRemoved',
+  payload: z.object({ location_name: id('name'), asset_key: id('asset_key'), ...COMMANDED_BY }),
+  basis: z.object({ definition_hash: id('sha256') }),
+})
+
+export const POOL_DEFINED = defineEvent({
+  event_type: 'PoolDefined',
+  payload: z.object({ pool_key: id('pool_key'), max_running: count, ...COMMANDED_BY }),
+})
+
+export const POOL_REMOVED = defineEvent({
+  event_type: 'PoolRemoved',
+  payload: z.object({ pool_key: id('pool_key'), ...COMMANDED_BY }),
+})
+
+export type CodeLocationDeployed = EventOfSchema<typeof CODE_LOCATION_DEPLOYED>
+export type AssetDefined = EventOfSchema<typeof ASSET_DEFINED>
+export type AssetRemoved = EventOfSchema<typeof ASSET_REMOVED>
+export type PoolDefined = EventOfSchema<typeof POOL_DEFINED>
+export type PoolRemoved = EventOfSchema<typeof POOL_REMOVED>

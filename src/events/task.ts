@@ -1,0 +1,103 @@
+// What is said about attempts: dispatches by the turn, facts by workers, losses by whoever noticed.
+
+import { z } from 'zod'
+import { PROGRESS_MESSAGE_CHARACTERS_MAX, TASK_METADATA_BYTES_MAX } from '../core/limits.js'
+import { defineEvent, type EventOfSchema } from './envelope.js'
+import { count, errorValue, id, instant, json, longCount, positiveCount, seconds, text, textOf } from './value.js'
+
+const IDS = { run_id: id('text'), task_key: id('task_key'), attempt: positiveCount, attempt_id: id('ulid') }
+
+/** The revision that the worker's envelope came from: the API says nothing about an attempt before it has seen it. */
+const seenSequence = z.object({ sequence: longCount })
+
+export const DISPATCH_REQUESTED = defineEvent({
+  event_type: 'DispatchRequested',
+  payload: z.object({
+    ...IDS,
+    secret_key_id: id('text'),
+    queue_task_name: id('text'),
+    location_name: id('name'),
+    worker_queue: id('text'),
+  }),
+  basis: z.object({ task_state: z.enum(['READY', 'RETRY_WAIT']), previous_attempt: count, definition_hash: id('sha256') }),
+})
+
+export const DISPATCH_ENQUEUED = defineEvent({
+  event_type: 'DispatchEnqueued',
+  payload: z.object({ ...IDS, port: z.enum(['DIRECT', 'CLOUD_TASKS']) }),
+})
+
+export const TASK_STARTED = defineEvent({
+  event_type: 'TaskStarted',
+  payload: z.object({
+    ...IDS,
+    execution_id: id('ulid'),
+    worker_id: id('text'),
+    code_version: text.exactOptional(),
+    worker_started_at: instant.exactOptional(),
+  }),
+  basis: seenSequence,
+})
+
+export const TASK_HEARTBEAT = defineEvent({
+  event_type: 'TaskHeartbeat',
+  payload: z.object({
+    ...IDS,
+    execution_id: id('ulid'),
+    seq: count,
+    progress: z
+      .object({
+        done: count.exactOptional(),
+        total: count.exactOptional(),
+        message: textOf(PROGRESS_MESSAGE_CHARACTERS_MAX).exactOptional(),
+      })
+      .exactOptional(),
+  }),
+  basis: seenSequence,
+})
+
+export const TASK_FINISHED = defineEvent({
+  event_type: 'TaskFinished',
+  payload: z
+    .object({
+      ...IDS,
+      execution_id: id('ulid'),
+      outcome: z.enum(['SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED']),
+      materialization_id: id('ulid').exactOptional(),
+      code_version: text.exactOptional(),
+      data_version: text.exactOptional(),
+      metadata: json.exactOptional(),
+      error: errorValue.exactOptional(),
+      skip_reason: text.exactOptional(),
+      retry_after_seconds: seconds(0).exactOptional(),
+      worker_finished_at: instant.exactOptional(),
+    })
+    .refine(({ outcome, materialization_id }) => outcome !== 'SUCCEEDED' || materialization_id !== undefined, {
+      path: ['materialization_id'],
+      error: 'the ULID of what was materialized: outcome SUCCEEDED requires it',
+    })
+    .refine(({ outcome, error }) => outcome !== 'FAILED' || error !== undefined, {
+      path: ['error'],
+      error: '{"code", "message"}: outcome FAILED requires it',
+    }),
+  basis: seenSequence,
+  byte_limits: [{ member: 'metadata', bytes_max: TASK_METADATA_BYTES_MAX }],
+})
+
+export const ATTEMPT_LOST = defineEvent({
+  event_type: 'AttemptLost',
+  payload: z.object({
+    ...IDS,
+    reason: z.enum(['START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'CANCEL_GRACE']),
+    error: errorValue.exactOptional(),
+  }),
+  /** `deadline_at` is the one that passed. */
+  basis: z.object({ task_state: z.enum(['DISPATCHED', 'RUNNING']), deadline_at: instant.exactOptional() }),
+})
+
+export type DispatchRequested = EventOfSchema<typeof DISPATCH_REQUESTED>
+export type DispatchEnqueued = EventOfSchema<typeof DISPATCH_ENQUEUED>
+export type TaskStarted = EventOfSchema<typeof TASK_STARTED>
+export type TaskHeartbeat = EventOfSchema<typeof TASK_HEARTBEAT>
+export type TaskFinished = EventOfSchema<typeof TASK_FINISHED>
+export type AttemptLost = EventOfSchema<typeof ATTEMPT_LOST>
