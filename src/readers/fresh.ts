@@ -3,7 +3,7 @@
 
 import { FRESH_WAIT_MS_MAX } from '../core/limits.js'
 import { type Clock, instantMs } from '../core/time.js'
-import { listSegments } from '../ledger/read.js'
+import { listSegments, type SegmentHead } from '../ledger/read.js'
 import { openSegmentNames } from '../tables/snapshot.js'
 import type { Reader, View } from './reader.js'
 
@@ -23,7 +23,7 @@ export async function readFresh(
   const started = clock.elapsed()
   const waited = () => clock.elapsed() - started
   let view = await reader.latest()
-  const missing = await unfoldedIn(reader, view)
+  const missing = new Set((await listUnfolded(reader, view)).map(({ segment_name }) => segment_name))
   if (missing.size === 0) return { view, is_fresh: true, waited_ms: waited() }
   poke()
   while (waited() < wait_ms_max) {
@@ -39,9 +39,9 @@ export async function readFresh(
 }
 
 /** The barrier: list the tail; when nothing in it is new, the view is as fresh as this listing. */
-async function unfoldedIn({ tables }: Reader, view: View | undefined): Promise<Set<string>> {
+export async function listUnfolded({ tables }: Reader, view: View | undefined): Promise<readonly SegmentHead[]> {
   const closed_through = view === undefined ? 0 : instantMs(view.snapshot.revision.watermarks.closed_through)
   const folded = view === undefined ? new Set<string>() : openSegmentNames(view.snapshot)
   const { segments } = await listSegments(tables.store, closed_through)
-  return new Set(segments.map(({ segment_name }) => segment_name).filter((name) => !folded.has(name)))
+  return segments.filter(({ segment_name }) => !folded.has(segment_name))
 }

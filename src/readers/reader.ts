@@ -3,7 +3,7 @@
 import { isOperatingError } from '../core/errors.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
-import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
+import { keyOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
 import { createFilterCache, type FilterCache, lookupRows } from '../tables/lookup.js'
 import { overlayRow, overlayRows } from '../tables/overlay.js'
 import { loadPage } from '../tables/page.js'
@@ -15,11 +15,16 @@ export type View = {
   readonly snapshot: Snapshot
   readonly sequence: number
   readonly row: (table: TableName, key: RowKey) => Promise<LooseRow | undefined>
-  /** A keyset page in key order. Expired rows are absent; then a page may be shorter than its limit, and `next` leads on. */
+  /** A keyset page in key order. Expired rows are absent; then a page may be shorter than its limit, and `last_key` leads on. */
   readonly page: (table: TableName, scan: Scan) => Promise<Page>
 }
 
-export type Page = { readonly rows: readonly LooseRow[]; readonly is_last: boolean }
+export type Page = {
+  readonly rows: readonly LooseRow[]
+  /** Where the next page begins: after the last row that was read, shown or expired. */
+  readonly last_key: RowKey | undefined
+  readonly is_last: boolean
+}
 
 export type Reader = {
   /** The newest published revision; undefined before the first one. */
@@ -82,7 +87,9 @@ function createView({ files }: TableStore, filters: FilterCache, snapshot: Snaps
     },
     async page(table, scan) {
       const rows = await loadPage({ files, table, parts: partsOf(snapshot, table), overlay: overlayRows(overlay, table), scan })
-      return { rows: rows.filter(isLive(table)), is_last: rows.length < scan.limit }
+      const last = rows.at(-1)
+      const last_key = last === undefined ? undefined : keyOfRow(table, last)
+      return { rows: rows.filter(isLive(table)), last_key, is_last: rows.length < scan.limit }
     },
   }
 }

@@ -3,7 +3,8 @@
 
 import { assert } from '../core/errors.js'
 import { readList } from '../ledger/lists.js'
-import { type Hints, keysOf, listsOf } from '../projections/fold.js'
+import { keysOf, listsOf } from '../projections/need.js'
+import type { Hints } from '../projections/hint.js'
 import type { BatchEntry } from '../projections/outcome.js'
 import type { KeyedRow, LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
 import { keyText } from '../projections/tables.js'

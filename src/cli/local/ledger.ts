@@ -1,5 +1,15 @@
+// `servo ledger`: append, look, fold, check. Each command works on the store itself, without a server.
+
 import type { Command } from 'commander'
+import { addAppendCommands } from './ledger-append.js'
+import { addCheckCommands } from './ledger-check.js'
+import { addCompactCommand } from './ledger-compact.js'
+import { addTailCommand } from './ledger-tail.js'
 
 export function addLedgerCommands(group: Command): void {
   group.helpCommand(false)
+  addAppendCommands(group)
+  addTailCommand(group)
+  addCompactCommand(group)
+  addCheckCommands(group)
 }

@@ -1,0 +1,25 @@
+// The machine's own time and randomness, for processes that run for real. Tests bring their own.
+
+import { randomBytes } from 'node:crypto'
+import type { Clock } from '../core/time.js'
+import type { RandomBytes } from '../core/ulid.js'
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  elapsed: () => performance.now(),
+  sleep: (duration_ms) => new Promise((resolve) => setTimeout(resolve, duration_ms)),
+}
+
+/** Drawn from the system a few thousand bytes at a time: ids are made for every event and batch. */
+export function systemRandom(): RandomBytes {
+  let pool = new Uint8Array(0)
+  let used = 0
+  return (count) => {
+    if (used + count > pool.length) {
+      pool = randomBytes(4_096)
+      used = 0
+    }
+    used += count
+    return pool.subarray(used - count, used)
+  }
+}

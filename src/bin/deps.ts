@@ -1,0 +1,128 @@
+// Builds what everything else is given: the store of one workspace, its table files, the clock. The only place that
+// knows which adapter stands behind which port.
+
+import { mkdirSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { LISTING_WINDOW_LOCAL_MS, LISTING_WINDOW_MS } from '../core/limits.js'
+import { type Clock, instantMs, MINUTE_MS } from '../core/time.js'
+import type { RandomBytes } from '../core/ulid.js'
+import { type Appender, createAppender } from '../ledger/append.js'
+import { RETENTION } from '../projections/retention.js'
+import { createReader, type Reader } from '../readers/reader.js'
+import { createLocalStore } from '../storage/local.js'
+import type { ObjectStore } from '../storage/object-store.js'
+import { openStore } from '../storage/open.js'
+import { scopedStore } from '../storage/scoped.js'
+import { createFileCache } from '../tables/cache.js'
+import { createParquetFiles } from '../tables/parquet-files.js'
+import { readPointer, readRevision } from '../tables/snapshot.js'
+import type { TableFiles } from '../tables/table-files.js'
+import type { TurnDeps } from '../turn/pass.js'
+import { foldOnly } from '../turn/reconcile.js'
+import { systemClock, systemRandom } from './clock.js'
+
+export type Scope = { readonly tenant_id: string; readonly workspace_id: string }
+
+export type WorkspaceConfig = Scope & {
+  /** `local:PATH` or `gs://bucket/prefix`. */
+  readonly store: string
+  /** Another endpoint than Google's, for tests and emulators. */
+  readonly gcs_endpoint?: string
+  /** Where copies of remote table files lie; absent: a folder for this process, removed in the end. */
+  readonly cache_folder?: string
+  readonly duckdb_memory_mb?: number
+}
+
+export type Deps = {
+  readonly store: ObjectStore
+  readonly files: TableFiles
+  readonly scope: Scope
+  readonly clock: Clock
+  readonly random: RandomBytes
+  readonly listing_window_ms: number
+  readonly close: () => Promise<void>
+}
+
+const CACHE_BYTES_MAX = 4 * 1_024 ** 3
+const DUCKDB_MEMORY_MB = 128
+
+export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
+  const { tenant_id, workspace_id } = config
+  const scope = { tenant_id, workspace_id }
+  const whole = await openStore(config.store, config.gcs_endpoint === undefined ? {} : { gcs_endpoint: config.gcs_endpoint })
+  const store = scopedStore(whole, `tenant=${tenant_id}/workspace=${workspace_id}/`)
+  const temporary = config.cache_folder === undefined ? await mkdtemp(join(tmpdir(), 'servo-cache-')) : undefined
+  const folder = config.cache_folder ?? (temporary as string)
+  mkdirSync(folder, { recursive: true })
+  const files = tableFiles(store, scope, folder, config.duckdb_memory_mb ?? DUCKDB_MEMORY_MB)
+  return {
+    store,
+    files,
+    scope,
+    clock: systemClock,
+    random: systemRandom(),
+    listing_window_ms: config.store.startsWith('local:') ? LISTING_WINDOW_LOCAL_MS : LISTING_WINDOW_MS,
+    async close() {
+      await files.close()
+      if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
+    },
+  }
+}
+
+function tableFiles(store: ObjectStore, scope: Scope, folder: string, memory_limit_mb: number): TableFiles {
+  const cache = createFileCache({ store, folder, bytes_max: CACHE_BYTES_MAX })
+  return createParquetFiles({ store, cache, scope, memory_limit_mb, threads: 2, connections: 2 })
+}
+
+/** An appender that keeps its names above what turns have closed, by looking at the pointer now and then. */
+export async function openAppender(deps: Deps, log?: (message: string) => void): Promise<Appender> {
+  let closed_through = 0
+  let looked_at = Number.NEGATIVE_INFINITY
+  const look = async () => {
+    looked_at = deps.clock.elapsed()
+    const { published } = await readPointer(deps.store)
+    if (published === undefined) return
+    const revision = await readRevision(deps.store, published.pointer.sequence, published.pointer.revision)
+    closed_through = instantMs(revision.watermarks.closed_through)
+  }
+  await look()
+  return createAppender({
+    ...deps,
+    ...(log === undefined ? {} : { log }),
+    closedThrough() {
+      // An old answer is safe, because the creation check stands behind it: the next look is not waited for.
+      if (deps.clock.elapsed() - looked_at > MINUTE_MS) void look().catch(() => undefined)
+      return closed_through
+    },
+  })
+}
+
+/** What a turn needs, where no controller decides anything. */
+export const turnDeps = (deps: Deps, appender: Appender, log?: (message: string) => void): TurnDeps => ({
+  ...deps,
+  appender,
+  reconcile: foldOnly,
+  retention: RETENTION,
+  ...(log === undefined ? {} : { log }),
+})
+
+export const openReader = (deps: Deps): Reader => createReader(deps)
+
+/** Tables of a replay: a folder of its own without fsync, gone when it is closed. */
+export async function openScratch(
+  deps: Deps,
+): Promise<{ readonly store: ObjectStore; readonly files: TableFiles; readonly close: () => Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'servo-replay-'))
+  const store = createLocalStore({ folder, clock: deps.clock, sync: false })
+  const files = tableFiles(store, deps.scope, join(folder, 'cache'), DUCKDB_MEMORY_MB)
+  return {
+    store,
+    files,
+    async close() {
+      await files.close()
+      await rm(folder, { recursive: true, force: true })
+    },
+  }
+}

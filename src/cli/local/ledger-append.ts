@@ -1,0 +1,70 @@
+// `servo ledger example` and `servo ledger append`.
+
+import type { Command } from 'commander'
+import { readFile } from 'node:fs/promises'
+import { openAppender } from '../../bin/deps.js'
+import { appendBatches, type LineAnswer, type LineFault, parseLines } from '../../commands/append-lines.js'
+import { exampleEvent, knownEventTypes } from '../../commands/example.js'
+import { messageOf } from '../../core/errors.js'
+import { FAILED, UsageError } from '../exit-code.js'
+import { type StoreOptions, withDeps, withStore } from './options.js'
+import { counted, note, printJson, printLine } from './print.js'
+
+const FAULTS_SHOWN = 20
+
+export function addAppendCommands(group: Command): void {
+  withStore(group.command('example'))
+    .description('print the golden example of an event type, ready to edit')
+    .argument('<event-type>', 'for example RunRequested')
+    .action((event_type: string, options: StoreOptions) => printExample(event_type, options))
+  withStore(group.command('append'))
+    .description('append events: one a line; consecutive lines with the same "batch" member are one batch')
+    .requiredOption('--file <path>', 'the file with the events, - for standard input')
+    .action((options: StoreOptions & { readonly file: string }) => append(options))
+}
+
+function printExample(event_type: string, { tenant, workspace, json }: StoreOptions): void {
+  const example = exampleEvent(event_type)
+  if (example === undefined) {
+    throw new UsageError(`${event_type} is no event of this version. There are: ${knownEventTypes().join(', ')}.`)
+  }
+  // Made out to the workspace that was asked for, so that it can be appended as it is.
+  const event = { ...example, tenant_id: tenant, workspace_id: workspace }
+  if (json === true) printJson(event)
+  else printLine(JSON.stringify(event))
+}
+
+async function append(options: StoreOptions & { readonly file: string }): Promise<void> {
+  const text = await readInput(options.file)
+  const scope = { tenant_id: options.tenant, workspace_id: options.workspace }
+  const { batches, faults } = parseLines(text, scope)
+  if (faults.length > 0) return refuse(faults)
+  const answers: LineAnswer[] = []
+  await withDeps(options, async (deps) => {
+    for await (const some of appendBatches(await openAppender(deps, note), batches)) {
+      answers.push(...some)
+      if (options.json !== true) for (const answer of some) printLine(`${answer.answer} ${answer.event_id} ${answer.idempotency_key}`)
+    }
+  })
+  if (options.json === true) return printJson(answers)
+  const duplicates = answers.filter(({ answer }) => answer === 'duplicate').length
+  note(`${counted(answers.length, 'event')}: ${answers.length - duplicates} appended, ${duplicates} durable already.`)
+}
+
+async function readInput(file: string): Promise<string> {
+  if (file === '-') {
+    const chunks: Buffer[] = []
+    for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
+    return Buffer.concat(chunks).toString('utf8')
+  }
+  return readFile(file, 'utf8').catch((error: unknown) => {
+    throw new UsageError(`--file ${file} cannot be read: ${messageOf(error)}.`)
+  })
+}
+
+function refuse(faults: readonly LineFault[]): void {
+  for (const { line, problem } of faults.slice(0, FAULTS_SHOWN)) note(`line ${line}: ${problem}`)
+  if (faults.length > FAULTS_SHOWN) note(`and ${faults.length - FAULTS_SHOWN} more.`)
+  note(`servo: nothing was appended, because ${counted(faults.length, 'line')} cannot be.`)
+  process.exitCode = FAILED
+}

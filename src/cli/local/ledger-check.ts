@@ -1,0 +1,85 @@
+// `servo ledger verify`, `replay` and `stats`.
+
+import { type Command, Option } from 'commander'
+import { openReader, openScratch } from '../../bin/deps.js'
+import type { Difference } from '../../compactor/compare.js'
+import { verify } from '../../compactor/verify.js'
+import { readStats } from '../../readers/stats.js'
+import { replay } from '../../turn/replay.js'
+import { FAILED } from '../exit-code.js'
+import { type StoreOptions, withDeps, withStore } from './options.js'
+import { counted, note, printJson, printLine, printTable } from './print.js'
+
+export function addCheckCommands(group: Command): void {
+  withStore(group.command('verify'))
+    .description('check the chain, every file and checksum, and that every event is accounted for')
+    .action((options: StoreOptions) => runVerify(options))
+  withStore(group.command('replay'))
+    .description('fold the whole ledger again and compare with the live tables, row for row')
+    .addOption(new Option('--from <start>', 'where to begin').choices(['checkpoint', 'genesis']).default('checkpoint'))
+    .action((options: StoreOptions & { readonly from: string }) => runReplay(options))
+  withStore(group.command('stats'))
+    .description('show the newest revision, its lag and the size of every table')
+    .action((options: StoreOptions) => runStats(options))
+}
+
+const runVerify = (options: StoreOptions): Promise<void> =>
+  withDeps(options, async (deps) => {
+    const answer = await verify(deps)
+    if (answer.problems.length > 0) process.exitCode = FAILED
+    if (options.json === true) return printJson(answer)
+    const { ledger, applied, duplicate, refused, quarantined, unfolded } = answer.events
+    for (const problem of answer.problems) printLine(`wrong: ${problem}`)
+    printLine(
+      `${ledger} events = ${applied} applied + ${duplicate} duplicate + ${refused} refused + ${quarantined} quarantined + ${unfolded} unfolded`,
+    )
+    const verdict = answer.problems.length === 0 ? 'all is well' : counted(answer.problems.length, 'problem')
+    printLine(`${counted(answer.revision_count, 'revision')}, ${counted(answer.file_count, 'file')}: ${verdict}.`)
+  })
+
+const runReplay = (options: StoreOptions & { readonly from: string }): Promise<void> =>
+  withDeps(options, async (deps) => {
+    const scratch = await openScratch(deps)
+    try {
+      const answer = await replay({ ...deps, live: deps, scratch }, { from_genesis: options.from === 'genesis' })
+      if (answer.differences.length > 0) process.exitCode = FAILED
+      if (options.json === true) return printJson({ ...answer, equal: answer.differences.length === 0 })
+      for (const difference of answer.differences) printLine(describe(difference))
+      const verdict = answer.differences.length === 0 ? 'equal to the live tables' : 'NOT equal to the live tables'
+      printLine(
+        `Replayed ${counted(answer.event_count, 'event')} of ${counted(answer.segment_count, 'segment')} from ${answer.from} ` +
+          `to revision ${answer.sequence}: ${counted(answer.row_count, 'row')}, ${verdict}.`,
+      )
+    } finally {
+      await scratch.close()
+    }
+  })
+
+function describe({ table, key, columns, live, replayed }: Difference): string {
+  const where = `differs: ${table} ${JSON.stringify(key)}`
+  if (live === null) return `${where} is missing from the live table.`
+  if (replayed === null) return `${where} is in the live table, and the replay has no such row.`
+  const values = columns.map((column) => `${column} live ${JSON.stringify(live[column])}, replayed ${JSON.stringify(replayed[column])}`)
+  return `${where}: ${values.join('; ')}`
+}
+
+const runStats = (options: StoreOptions): Promise<void> =>
+  withDeps(options, async (deps) => {
+    const stats = await readStats(deps, openReader(deps))
+    if (options.json === true) return printJson(stats)
+    if (stats.sequence === 0) note('There is no revision yet: run `servo ledger compact`.')
+    printLine(
+      `Revision ${stats.sequence}, published ${stats.published_at ?? 'never'}; ${counted(stats.unfolded_segment_count, 'segment')} not folded, lag ${stats.lag_ms} ms.`,
+    )
+    printLine(`${stats.applied_total} events applied; ${stats.delta_count} deltas since checkpoint ${stats.checkpoint_sequence}.`)
+    printTable(
+      ['table', 'rows at most', 'base files', 'base bytes', 'overlay rows'],
+      stats.tables.map(({ table, rows_at_most, file_count, bytes, overlay_rows }) => [
+        table,
+        String(rows_at_most),
+        String(file_count),
+        String(bytes),
+        String(overlay_rows),
+      ]),
+    )
+  })

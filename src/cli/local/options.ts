@@ -1,0 +1,58 @@
+// The options that every command on a store has, and what is built from them.
+
+import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Deps, openDeps } from '../../bin/deps.js'
+import { isTenantId } from '../../core/ids.js'
+import { UsageError } from '../exit-code.js'
+
+export type StoreOptions = {
+  readonly store: string
+  readonly tenant: string
+  readonly workspace: string
+  readonly json?: boolean
+  readonly gcsEndpoint?: string
+  readonly cache?: string
+}
+
+export function withStore(command: Command): Command {
+  return command
+    .addOption(
+      new Option('--store <place>', 'where the ledger is: local:PATH or gs://bucket/prefix')
+        .env('SERVO_STORE')
+        .default('local:.servo/store'),
+    )
+    .addOption(new Option('--tenant <name>', 'tenant').env('SERVO_TENANT').default('default').argParser(parseTenant))
+    .addOption(new Option('--workspace <name>', 'workspace').env('SERVO_WORKSPACE').default('default').argParser(parseTenant))
+    .addOption(new Option('--gcs-endpoint <url>', 'another endpoint than Google Cloud Storage itself').env('STORAGE_EMULATOR_HOST'))
+    .addOption(new Option('--cache <folder>', 'where copies of remote table files are kept').env('SERVO_CACHE'))
+    .option('--json', 'print one JSON value for programs')
+}
+
+function parseTenant(text: string): string {
+  if (isTenantId(text)) return text
+  throw new InvalidArgumentError('Use 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit.')
+}
+
+export function parseCount(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Give a whole number from 1 on.')
+}
+
+/** Opens the store, runs the command on it, and closes it whatever happens. */
+export async function withDeps<T>(options: StoreOptions, run: (deps: Deps) => Promise<T>): Promise<T> {
+  if (!/^(local:.|gs:\/\/.)/.test(options.store)) {
+    throw new UsageError(`--store ${options.store} is no place for a ledger: write local:PATH or gs://bucket/prefix.`)
+  }
+  const deps = await openDeps({
+    store: options.store,
+    tenant_id: options.tenant,
+    workspace_id: options.workspace,
+    ...(options.gcsEndpoint === undefined ? {} : { gcs_endpoint: options.gcsEndpoint }),
+    ...(options.cache === undefined ? {} : { cache_folder: options.cache }),
+  })
+  try {
+    return await run(deps)
+  } finally {
+    await deps.close()
+  }
+}

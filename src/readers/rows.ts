@@ -1,0 +1,71 @@
+// Rows of one table at one revision: conditions as people write them, all pages, and rows as people and programs see them.
+
+import type { Scope } from '../core/ids.js'
+import { instantText } from '../core/time.js'
+import { keyOfRow, type LooseRow, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
+import type { Comparison, Condition } from '../tables/table-files.js'
+import type { View } from './reader.js'
+
+export const readableTables = (): readonly TableName[] => TABLE_NAMES
+
+const PAGE_ROWS = 5_000
+
+export async function readRows(view: View, table: TableName, where: readonly Condition[], limit: number): Promise<LooseRow[]> {
+  const found: LooseRow[] = []
+  let after: ReturnType<typeof keyOfRow> | undefined
+  while (found.length < limit) {
+    const page = await view.page(table, {
+      where,
+      limit: Math.min(PAGE_ROWS, limit - found.length),
+      ...(after === undefined ? {} : { after }),
+    })
+    found.push(...page.rows)
+    const { last_key } = page
+    if (page.is_last || last_key === undefined) break
+    after = last_key
+  }
+  return found
+}
+
+const CONDITION = /^([a-z_0-9]+)(!=|<=|>=|=|<|>)(.*)$/s
+
+/** `column=value`; `column=null` and `column!=null` ask for rows without and with a value. */
+export function parseCondition(table: TableName, text: string): Condition | { readonly problem: string } {
+  const matched = CONDITION.exec(text)
+  if (matched === null) return { problem: `--where ${text} is no condition: write column=value, for example state=RUNNING.` }
+  const [, column = '', is = '=', value = ''] = matched
+  const { columns } = tableNamed(table)
+  const declared = columns[column]
+  if (declared === undefined) return { problem: `${table} has no column ${column}. It has: ${Object.keys(columns).join(', ')}.` }
+  if (value === 'null' && (is === '=' || is === '!=')) return { column, is_null: is === '=' }
+  switch (declared.type) {
+    case 'string':
+    case 'json':
+      return { column, is: is as Comparison, value }
+    case 'boolean':
+      if (value !== 'true' && value !== 'false') return { problem: `${column} is true or false, not ${value}.` }
+      return { column, is: is as Comparison, value: value === 'true' }
+    case 'timestamp': {
+      const at = Date.parse(value)
+      if (Number.isNaN(at)) return { problem: `${column} is an instant such as 2025-01-15T10:00:00Z, not ${value}.` }
+      return { column, is: is as Comparison, value: at }
+    }
+    case 'int32':
+    case 'int64':
+    case 'double': {
+      const number = Number(value)
+      if (value.trim() === '' || !Number.isFinite(number)) return { problem: `${column} is a number, not ${value}.` }
+      return { column, is: is as Comparison, value: number }
+    }
+  }
+}
+
+/** With tenant and workspace in front and instants as text, as the files have them. */
+export function presentRow(table: TableName, row: LooseRow, { tenant_id, workspace_id }: Scope): Readonly<Record<string, unknown>> {
+  const presented: Record<string, unknown> = { tenant_id, workspace_id }
+  for (const [name, { type }] of Object.entries(tableNamed(table).columns)) {
+    const value = row[name] ?? null
+    presented[name] = type === 'timestamp' && typeof value === 'number' ? instantText(value) : value
+  }
+  return presented
+}

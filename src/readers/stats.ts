@@ -1,0 +1,61 @@
+// The size and age of a workspace, from its documents alone: no table file is opened.
+
+import { stampMs } from '../core/time.js'
+import { TABLE_NAMES, type TableName } from '../projections/tables.js'
+import { overlayRows } from '../tables/overlay.js'
+import { partsOf } from '../tables/snapshot.js'
+import { listUnfolded } from './fresh.js'
+import type { Reader } from './reader.js'
+
+export type Stats = {
+  readonly sequence: number
+  readonly published_at: string | null
+  readonly applied_total: number
+  readonly checkpoint_sequence: number
+  readonly delta_count: number
+  readonly unfolded_segment_count: number
+  /** Age of the oldest unfolded segment. */
+  readonly lag_ms: number
+  readonly tables: readonly TableStats[]
+}
+
+export type TableStats = {
+  readonly table: TableName
+  /** A key that was changed since it was merged is in more than one file, and counted in each. */
+  readonly rows_at_most: number
+  readonly file_count: number
+  readonly bytes: number
+  readonly overlay_rows: number
+}
+
+export async function readStats({ clock }: { readonly clock: { readonly now: () => number } }, reader: Reader): Promise<Stats> {
+  const view = await reader.latest()
+  const unfolded = await listUnfolded(reader, view)
+  const oldest = Math.min(...unfolded.map(({ creation_time }) => stampMs(creation_time)))
+  const lag_ms = unfolded.length === 0 ? 0 : Math.max(0, clock.now() - oldest)
+  const nothing = { sequence: 0, published_at: null, applied_total: 0, checkpoint_sequence: 0, delta_count: 0, tables: [] }
+  if (view === undefined) return { ...nothing, unfolded_segment_count: unfolded.length, lag_ms }
+  const { revision, checkpoint, deltas, overlay } = view.snapshot
+  const tables = TABLE_NAMES.map((table) => {
+    const parts = partsOf(view.snapshot, table)
+    const overlay_rows = overlayRows(overlay, table).size
+    const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+    return {
+      table,
+      rows_at_most: rows + overlay_rows,
+      file_count: parts.length,
+      bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
+      overlay_rows,
+    }
+  })
+  return {
+    sequence: revision.sequence,
+    published_at: revision.published_at,
+    applied_total: revision.applied_total,
+    checkpoint_sequence: checkpoint.sequence,
+    delta_count: deltas.length,
+    unfolded_segment_count: unfolded.length,
+    lag_ms,
+    tables,
+  }
+}
