@@ -17,11 +17,11 @@ const MAY_IMPORT = {
   'readers/fresh': ['core', 'events', 'partitions', 'projections', 'storage', 'tables', 'ledger/read'],
   'readers/tail': ['core', 'events', 'partitions', 'projections', 'storage', 'tables', 'ledger/read'],
   turn: ['core', 'events', 'partitions', 'projections', 'controllers', 'storage', 'ledger', 'tables', 'compactor', 'readers'],
-  commands: ['core', 'events', 'partitions', 'projections', 'ledger/append', 'readers'],
-  'commands/preview': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'readers', 'controllers'],
-  'commands/claims': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'readers', 'storage'],
-  'commands/starts': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'readers', 'storage'],
-  'commands/logs': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'readers', 'storage'],
+  commands: ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers'],
+  'commands/preview': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'controllers'],
+  'commands/claims': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'storage'],
+  'commands/starts': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'storage'],
+  'commands/logs': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'storage'],
   activities: ['core', 'events', 'commands', 'turn', 'compactor', 'readers', 'api/contract', 'workflows/contract'],
   workflows: ['core/ids', 'core/names', 'core/limits', 'core/time', 'activities'],
   sdk: ['core', 'partitions', 'api/contract'],
@@ -44,6 +44,7 @@ const RESERVED = {
   'ledger/read': ['turn', 'compactor', 'readers/fresh', 'readers/tail', 'bin'],
   controllers: ['turn', 'commands/preview'],
   bin: ['cli/local'],
+  'storage/write-once': ['ledger', 'compactor', 'commands'],
 }
 
 const PURE = ['core', 'events', 'partitions', 'projections', 'controllers']

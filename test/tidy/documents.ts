@@ -4,14 +4,12 @@ import type { Finding, TextFile } from './text.js'
 
 const PATH = /`([\w./-]+)`/g
 
-/** Words in backticks that are meant as paths: with a slash, or with the ending of a file. */
+/** Words in backticks that are meant as paths of files; names of stored objects look like them. */
 export function pathsIn(text: string): string[] {
   return [...text.matchAll(PATH)]
     .map(([, path]) => path as string)
-    .filter(
-      (path) =>
-        /^[\w.-]+(\/[\w.-]+)*\/?$/.test(path) && (/^(src|test|docs|scripts|bench|bin)\//.test(path) || /\.(ts|js|cjs|json|md)$/.test(path)),
-    )
+    .filter((path) => !/^(manifests|state)\//.test(path))
+    .filter((path) => /^(src|test|docs|scripts|bench|bin)\//.test(path) || /\.(ts|js|cjs|json|md)$/.test(path))
 }
 
 /** Paths are written from the root or from src/. */

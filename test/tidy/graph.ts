@@ -53,7 +53,13 @@ function targets(): Record<string, string> {
   const rows = Object.values(configuration.MAY_IMPORT)
     .flat()
     .filter((row) => row !== '*')
-  const names = new Set([...rows, ...Object.keys(configuration.MAY_IMPORT).filter(isFolder), 'core/hash', 'ledger/read'])
+  const names = new Set([
+    ...rows,
+    ...Object.keys(configuration.MAY_IMPORT).filter(isFolder),
+    'core/hash',
+    'ledger/read',
+    'storage/write-once',
+  ])
   return Object.fromEntries([...names].map((row) => [fileOf(row, 'target'), TARGET]))
 }
 
@@ -83,6 +89,7 @@ export const planted: readonly Planted[] = [
   reserved('src/commands/planted-read.ts', 'src/ledger/read.ts', 'reserved/ledger/read'),
   reserved('src/activities/planted-controller.ts', 'src/controllers/target.ts', 'reserved/controllers'),
   reserved('src/activities/planted-bin.ts', 'src/bin/target.ts', 'reserved/bin'),
+  reserved('src/tables/planted-write.ts', 'src/storage/write-once.ts', 'reserved/storage/write-once'),
   foreignPackage('core'),
   foreignPackage('core/hash'),
   foreignPackage('events'),
