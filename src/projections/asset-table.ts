@@ -1,7 +1,8 @@
 // The rows of what is defined: assets, the code locations that serve them, pools and names; and partition status.
 
+import type { AssetDefinition, Partitions } from '../events/asset.js'
 import type { Dependency } from '../events/value.js'
-import { column, defineTable, type Json, type RowOf } from './table.js'
+import { column, defineTable, type RowOf } from './table.js'
 
 export const POOLS = defineTable({
   name: 'pools',
@@ -30,9 +31,9 @@ export const ASSET_DEFINITIONS = defineTable({
     group_name: column.optional.repeated,
     description: column.optional.string,
     code_version: column.optional.repeated,
-    partitions: column.optional.json(),
+    partitions: column.optional.json<Partitions>(),
     deps: column.json<readonly Dependency[]>(),
-    definition: column.json<{ readonly [key: string]: Json }>(),
+    definition: column.json<AssetDefinition>(),
     defined_at: column.timestamp,
     current_since_at: column.optional.timestamp,
     ended_at: column.optional.timestamp,

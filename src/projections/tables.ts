@@ -47,6 +47,15 @@ export function keyOfRow(name: TableName, row: object): RowKey {
 /** One text for a key, for maps. No key value may contain a control character (DATA section 1), so NUL separates. */
 export const keyText = (key: RowKey): string => (key.length === 1 ? String(key[0]) : key.join('\u0000'))
 
+/** The same text, from a row. */
+export function keyTextOfRow(name: TableName, row: object): string {
+  const values = row as Readonly<Record<string, KeyValue>>
+  const [first, ...others] = tableNamed(name).key
+  let text = String(values[first as string])
+  for (const part of others) text += `\u0000${values[part]}`
+  return text
+}
+
 /** The order of the files: text by code point (the order of UTF-8 bytes, which Parquet readers compare), numbers by value. */
 export function compareKeys(left: RowKey, right: RowKey): number {
   const length = Math.min(left.length, right.length)

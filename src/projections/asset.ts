@@ -1,0 +1,151 @@
+// Code locations and the assets that they define. An asset has one current definition, and belongs to one location.
+
+import { assert } from '../core/errors.js'
+import { LOCATION_SLOTS_DEFAULT } from '../core/limits.js'
+import type { EventOf } from '../events/event.js'
+import type { AssetDefinitionRow } from './asset-table.js'
+import { type BatchEntry, type Moment, type Refusal, refusal } from './outcome.js'
+import { ensureLocationPool } from './pool.js'
+import { DEFINITION_MACHINE, nextStates } from './state-machine.js'
+import type { KeyedRow } from './tables.js'
+import type { WorkingSet } from './working-set.js'
+
+export const keysOfAssetDefined = ({ payload }: EventOf<'AssetDefined'>): readonly KeyedRow[] => [
+  { table: 'asset_definitions', key: [payload.asset_key, payload.definition_hash] },
+]
+
+const locationVersion = (rows: WorkingSet, location_name: string): number =>
+  rows.get('code_locations', location_name)?.location_version ?? 0
+
+/** A deploy is taken whole or not at all: what is wrong with its parts, by their place in the batch, before any part of it
+ *  is folded. undefined: nothing is, or the batch is no deploy. */
+export function judgeDeploy(rows: WorkingSet, batch: readonly (BatchEntry | undefined)[]): ReadonlyMap<number, Refusal> | undefined {
+  const isDeploy = batch.some((entry) => entry?.kind === 'event' && entry.event.event_type === 'CodeLocationDeployed')
+  if (!isDeploy) return undefined
+  // What the parts before would have changed: the batch is judged as it would be folded.
+  const versions = new Map<string, number>()
+  const owners = new Map<string, string | null>()
+  const faults = new Map<number, Refusal>()
+  for (const [index, entry] of batch.entries()) {
+    if (entry?.kind !== 'event') continue
+    const { event } = entry
+    if (event.event_type === 'CodeLocationDeployed') {
+      const { location_name } = event.payload
+      const version = versions.get(location_name) ?? locationVersion(rows, location_name)
+      if (event.basis.expected_location_version !== version) faults.set(index, staleLocation(location_name, version))
+      else versions.set(location_name, version + 1)
+    } else if (event.event_type === 'AssetDefined' || event.event_type === 'AssetRemoved') {
+      const { asset_key, location_name } = event.payload
+      const known = owners.get(asset_key)
+      const owner = known === undefined ? rows.currentDefinition(asset_key)?.location_name : known
+      if (typeof owner === 'string' && owner !== location_name) faults.set(index, ownedElsewhere(asset_key, owner))
+      else owners.set(asset_key, event.event_type === 'AssetDefined' ? location_name : null)
+    }
+  }
+  return faults.size === 0 ? undefined : faults
+}
+
+const staleLocation = (location_name: string, location_version: number): Refusal =>
+  refusal('STALE_LOCATION', { location_name, location_version })
+const ownedElsewhere = (asset_key: string, location_name: string): Refusal => refusal('OWNED_ELSEWHERE', { asset_key, location_name })
+
+export function foldCodeLocationDeployed(
+  rows: WorkingSet,
+  { payload, basis }: EventOf<'CodeLocationDeployed'>,
+  moment: Moment,
+): Refusal | undefined {
+  const { location_name } = payload
+  const version = locationVersion(rows, location_name)
+  if (basis.expected_location_version !== version) return staleLocation(location_name, version)
+  rows.put('code_locations', {
+    location_name,
+    location_version: version + 1,
+    content_sha256: payload.content_sha256,
+    worker_url: payload.worker_url,
+    worker_queue: payload.worker_queue,
+    slots: payload.slots ?? LOCATION_SLOTS_DEFAULT,
+    code_version: payload.code_version ?? null,
+    sdk: payload.sdk ?? null,
+    asset_count: payload.asset_count,
+    schedule_count: payload.schedule_count,
+    sensor_count: payload.sensor_count,
+    deployed_by: payload.requested_by ?? null,
+    deployed_at: moment.at,
+    row_version: 0,
+    last_event_id: moment.event_id,
+  })
+  ensureLocationPool(rows, location_name, moment)
+  return undefined
+}
+
+export function foldAssetDefined(rows: WorkingSet, { payload }: EventOf<'AssetDefined'>, moment: Moment): Refusal | undefined {
+  const { asset_key, definition_hash, location_name, definition } = payload
+  const location = rows.get('code_locations', location_name)
+  if (location === undefined) return refusal('UNKNOWN_ENTITY', { location_name })
+  const current = rows.currentDefinition(asset_key)
+  if (current !== undefined && current.location_name !== location_name) return ownedElsewhere(asset_key, current.location_name)
+
+  const deployed = {
+    location_name,
+    location_version: location.location_version,
+    description: definition.description ?? null,
+    last_event_id: moment.event_id,
+  }
+  if (current?.definition_hash === definition_hash) {
+    rows.put('asset_definitions', { ...current, ...deployed })
+    return undefined
+  }
+  if (current !== undefined) end(rows, current, 'OTHER_DEFINED', moment)
+  const known = rows.get('asset_definitions', asset_key, definition_hash)
+  // The same hash is the same definition: what runs were planned by does not change when it comes back.
+  if (known !== undefined)
+    assert(nextStates(DEFINITION_MACHINE, known.state, 'DEFINED').includes('CURRENT'), 'Two definitions are current.')
+  rows.put('asset_definitions', {
+    ...(known ?? newDefinition(payload, moment)),
+    ...deployed,
+    state: 'CURRENT',
+    current_since_at: moment.at,
+    ended_at: null,
+  })
+  return undefined
+}
+
+const newDefinition = (
+  { asset_key, definition_hash, location_name, definition }: EventOf<'AssetDefined'>['payload'],
+  { at, event_id }: Moment,
+): AssetDefinitionRow => ({
+  asset_key,
+  definition_hash,
+  state: 'CURRENT',
+  location_name,
+  location_version: 0,
+  group_name: definition.group ?? null,
+  description: null,
+  code_version: definition.code_version ?? null,
+  partitions: definition.partitions ?? null,
+  deps: definition.deps,
+  definition,
+  defined_at: at,
+  current_since_at: null,
+  ended_at: null,
+  row_version: 0,
+  last_event_id: event_id,
+})
+
+export function foldAssetRemoved(rows: WorkingSet, { payload, basis }: EventOf<'AssetRemoved'>, moment: Moment): Refusal | undefined {
+  const { asset_key, location_name } = payload
+  const current = rows.currentDefinition(asset_key)
+  if (current === undefined) return refusal('UNKNOWN_ENTITY', { asset_key })
+  if (current.location_name !== location_name) return ownedElsewhere(asset_key, current.location_name)
+  if (current.definition_hash !== basis.definition_hash) {
+    return refusal('STALE_BASIS', { asset_key, definition_hash: current.definition_hash })
+  }
+  end(rows, current, 'REMOVED', moment)
+  return undefined
+}
+
+function end(rows: WorkingSet, current: AssetDefinitionRow, by: 'OTHER_DEFINED' | 'REMOVED', { at, event_id }: Moment): void {
+  const state = nextStates(DEFINITION_MACHINE, current.state, by)[0]
+  assert(state, `A definition that is ${current.state} cannot end.`)
+  rows.put('asset_definitions', { ...current, state, ended_at: at, last_event_id: event_id })
+}

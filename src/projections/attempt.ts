@@ -1,0 +1,322 @@
+// Attempts: dispatched by the turn, then whatever their worker says, until they end or are lost. A fact of any other
+// attempt than the active one changes nothing.
+
+import { assert } from '../core/errors.js'
+import { dispatchId } from '../core/keys.js'
+import { instantMs } from '../core/time.js'
+import type { EventOf } from '../events/event.js'
+import { heartbeatDeadline, infraDelay, NO_ATTEMPT_DEADLINES, retryAt, timeoutOf } from './deadline.js'
+import type { Hints } from './hint.js'
+import { type Moment, type Refusal, refusal } from './outcome.js'
+import { type AttemptEnd, keysOfPartitions, recordAttemptEnd } from './partition.js'
+import { enterPools, fullPool, leavePools, movedPoolKeys } from './pool.js'
+import { countEnded, keysOfRun, startRun } from './run.js'
+import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
+import {
+  isActive,
+  isOver,
+  nextStates,
+  OUTBOX_MACHINE,
+  type OutboxCause,
+  TASK_MACHINE,
+  type TaskCause,
+  type TaskState,
+} from './state-machine.js'
+import type { KeyedRow } from './tables.js'
+import { endTask, moveTask, resolveEdges } from './task.js'
+import type { WorkingSet } from './working-set.js'
+
+type TaskName = { readonly run_id: string; readonly task_key: string }
+type AttemptName = TaskName & { readonly attempt: number; readonly attempt_id: string; readonly execution_id?: string }
+
+/** Of an attempt's outbox row only the open one is ever read, and that is hot. */
+export const keysOfTask = ({ run_id, task_key }: TaskName): readonly KeyedRow[] => [
+  keysOfRun(run_id),
+  { table: 'tasks', key: [run_id, task_key] },
+]
+
+export const keysOfAttemptEnd = (rows: WorkingSet, task: TaskName, hints: Hints): readonly KeyedRow[] => [
+  ...keysOfTask(task),
+  ...keysOfPartitions(rows, task, hints),
+]
+
+function runOf(rows: WorkingSet, { run_id }: TaskName): RunRow {
+  const run = rows.get('runs', run_id)
+  assert(run, `A task of run ${run_id} has no run.`)
+  return run
+}
+
+/** The task, if this is its active attempt. What is not the active attempt any more is answered in a fixed order. */
+function activeTask(rows: WorkingSet, name: AttemptName, without: 'BASIS_MISSING' | 'UNKNOWN_ENTITY'): TaskRow | Refusal {
+  const { run_id, task_key, attempt, attempt_id, execution_id } = name
+  const task = rows.get('tasks', run_id, task_key)
+  if (task === undefined) return refusal(without, { run_id, task_key })
+  if (attempt > task.attempt)
+    return refusal(without === 'BASIS_MISSING' ? without : 'STALE_BASIS', { run_id, task_key, attempt: task.attempt })
+  if (attempt < task.attempt || attempt_id !== task.attempt_id) return refusal('STALE_ATTEMPT', { run_id, task_key, attempt: task.attempt })
+  if (!isActive(task.state)) return refusal('ATTEMPT_OVER', { run_id, task_key, task_state: task.state })
+  const isOther = execution_id !== undefined && task.execution_id !== null && task.execution_id !== execution_id
+  return isOther ? refusal('OTHER_EXECUTION', { run_id, task_key, execution_id: task.execution_id }) : task
+}
+
+const isRefused = (task: TaskRow | Refusal): task is Refusal => 'reason' in task
+
+const illegal = (task: TaskRow): Refusal =>
+  refusal('ILLEGAL_TRANSITION', { run_id: task.run_id, task_key: task.task_key, task_state: task.state })
+
+export function foldDispatchRequested(
+  rows: WorkingSet,
+  { payload, basis }: EventOf<'DispatchRequested'>,
+  moment: Moment,
+): Refusal | undefined {
+  const { run_id, task_key, attempt, attempt_id, location_name, worker_queue } = payload
+  const task = rows.get('tasks', run_id, task_key)
+  if (task === undefined) return refusal('UNKNOWN_ENTITY', { run_id, task_key })
+  const { state: run_state } = runOf(rows, payload)
+  if (run_state === 'CANCELLING' || isOver(run_state)) return refusal('TERMINAL', { run_id, run_state })
+  const isStale =
+    task.state !== basis.task_state ||
+    task.attempt !== basis.previous_attempt ||
+    task.definition_hash !== basis.definition_hash ||
+    attempt !== task.attempt + 1
+  if (isStale) return refusal('STALE_BASIS', { run_id, task_key, task_state: task.state, attempt: task.attempt })
+  const isAllowed = nextStates(TASK_MACHINE, task.state, 'DISPATCHED').length > 0
+  if (!isAllowed || (task.retry_at !== null && task.retry_at > moment.at)) return illegal(task)
+  const pool_keys = movedPoolKeys(task, location_name)
+  const full = fullPool(rows, pool_keys)
+  if (full !== undefined) return full
+
+  const dispatched = moveTask(
+    rows,
+    task,
+    'DISPATCHED',
+    'DISPATCHED',
+    {
+      ...UNSTARTED,
+      attempt,
+      attempt_id,
+      location_name,
+      worker_queue,
+      pool_keys,
+      dispatched_at: moment.at,
+      start_deadline_at: moment.at + task.start_timeout_ms,
+      retry_at: null,
+    },
+    moment,
+  )
+  enterPools(rows, dispatched, moment)
+  rows.put('dispatch_outbox', newOutboxRow(payload, moment))
+  return undefined
+}
+
+/** What an attempt that has not started has nothing of, whatever the one before it had. */
+const UNSTARTED = {
+  execution_id: null,
+  worker_id: null,
+  started_at: null,
+  last_heartbeat_at: null,
+  heartbeat_seq: null,
+  progress: null,
+} as const
+
+const newOutboxRow = (payload: EventOf<'DispatchRequested'>['payload'], { at, event_id }: Moment): DispatchOutboxRow => ({
+  run_id: payload.run_id,
+  task_key: payload.task_key,
+  attempt: payload.attempt,
+  dispatch_id: dispatchId(payload),
+  queue_task_name: payload.queue_task_name,
+  attempt_id: payload.attempt_id,
+  location_name: payload.location_name,
+  worker_queue: payload.worker_queue,
+  status: 'PENDING',
+  port: null,
+  requested_at: at,
+  enqueued_at: null,
+  closed_at: null,
+  close_reason: null,
+  row_version: 0,
+  last_event_id: event_id,
+})
+
+export function foldDispatchEnqueued(rows: WorkingSet, { payload }: EventOf<'DispatchEnqueued'>, moment: Moment): Refusal | undefined {
+  const task = activeTask(rows, payload, 'BASIS_MISSING')
+  if (isRefused(task)) return task
+  // Once the task runs, its outbox row is closed, and may have left memory.
+  if (task.state !== 'DISPATCHED') return illegal(task)
+  const outbox = openOutboxRow(rows, task)
+  const status = nextStates(OUTBOX_MACHINE, outbox.status, 'ENQUEUED')[0]
+  if (status === undefined) return illegal(task)
+  rows.put('dispatch_outbox', { ...outbox, status, port: payload.port, enqueued_at: moment.at, last_event_id: moment.event_id })
+  return undefined
+}
+
+function openOutboxRow(rows: WorkingSet, { run_id, task_key, attempt }: TaskRow): DispatchOutboxRow {
+  const outbox = rows.get('dispatch_outbox', run_id, task_key, attempt)
+  assert(outbox, `The dispatched attempt ${attempt} of ${task_key} has no outbox row.`)
+  return outbox
+}
+
+function closeOutbox(rows: WorkingSet, task: TaskRow, by: OutboxCause, close_reason: string, moment: Moment): void {
+  if (task.state !== 'DISPATCHED') return
+  const outbox = openOutboxRow(rows, task)
+  const status = nextStates(OUTBOX_MACHINE, outbox.status, by)[0]
+  assert(status, `The outbox row of ${task.task_key} was ${outbox.status} while its attempt had not started.`)
+  rows.put('dispatch_outbox', { ...outbox, status, closed_at: moment.at, close_reason, last_event_id: moment.event_id })
+}
+
+export function foldTaskStarted(rows: WorkingSet, { payload }: EventOf<'TaskStarted'>, moment: Moment): Refusal | undefined {
+  const task = activeTask(rows, payload, 'BASIS_MISSING')
+  if (isRefused(task)) return task
+  if (nextStates(TASK_MACHINE, task.state, 'STARTED').length === 0) return illegal(task)
+  closeOutbox(rows, task, 'STARTED', 'STARTED', moment)
+  const { execution_id, worker_id } = payload
+  const changes = {
+    execution_id,
+    worker_id,
+    code_version: payload.code_version ?? task.code_version,
+    started_at: moment.at,
+    start_deadline_at: null,
+    heartbeat_deadline_at: heartbeatDeadline(task, moment.at),
+    timeout_at: timeoutOf(task, moment.at),
+  }
+  moveTask(rows, task, 'STARTED', 'RUNNING', changes, moment)
+  startRun(rows, runOf(rows, payload), moment)
+  return undefined
+}
+
+export function foldTaskHeartbeat(rows: WorkingSet, { payload }: EventOf<'TaskHeartbeat'>, moment: Moment): Refusal | undefined {
+  const task = activeTask(rows, payload, 'BASIS_MISSING')
+  if (isRefused(task)) return task
+  if (task.state !== 'RUNNING') return illegal(task)
+  // Overtaken by a later beat.
+  if (task.heartbeat_seq !== null && payload.seq <= task.heartbeat_seq) return undefined
+  rows.put('tasks', {
+    ...task,
+    last_heartbeat_at: moment.at,
+    heartbeat_seq: payload.seq,
+    progress: payload.progress ?? task.progress,
+    heartbeat_deadline_at: heartbeatDeadline(task, moment.at),
+    last_event_id: moment.event_id,
+  })
+  return undefined
+}
+
+/** How an attempt ended, and what that makes of its task. */
+type Ending = {
+  readonly by: TaskCause
+  readonly state: TaskState
+  readonly changes: Partial<TaskRow>
+  readonly attempt: AttemptEnd
+}
+
+export function foldTaskFinished(rows: WorkingSet, { payload }: EventOf<'TaskFinished'>, moment: Moment): Refusal | undefined {
+  const task = activeTask(rows, payload, 'BASIS_MISSING')
+  if (isRefused(task)) return task
+  closeOutbox(rows, task, 'FINISHED', 'FINISHED', moment)
+  const run = startRun(rows, runOf(rows, payload), moment)
+  endAttempt(rows, run, task, finishOf(task, payload, moment), moment)
+  return undefined
+}
+
+function finishOf(task: TaskRow, payload: EventOf<'TaskFinished'>['payload'], moment: Moment): Ending {
+  const { outcome, error } = payload
+  const code_version = payload.code_version ?? task.code_version
+  // Equal stamps may put the finish before the start, which is refused then: the finish says who ran it.
+  const said = { execution_id: payload.execution_id, code_version, metadata: payload.metadata ?? null, error: error ?? null }
+  const attempt = { outcome, error_code: error?.code ?? null, materialization: null }
+  switch (outcome) {
+    case 'SUCCEEDED': {
+      const { materialization_id, data_version } = payload
+      assert(materialization_id !== undefined, 'A success without a materialization does not parse.')
+      const materialization = { materialization_id, code_version, data_version: data_version ?? null }
+      const changes = { ...said, materialization_id, outcome_reason: null }
+      return { by: 'FINISHED_SUCCEEDED', state: 'SUCCEEDED', changes, attempt: { ...attempt, materialization } }
+    }
+    case 'SKIPPED': {
+      const changes = { ...said, outcome_reason: 'WORKER_SKIPPED', skip_reason: payload.skip_reason ?? null }
+      return { by: 'FINISHED_SKIPPED', state: 'SKIPPED', changes, attempt }
+    }
+    case 'CANCELLED':
+      return { by: 'FINISHED_CANCELLED', state: 'CANCELLED', changes: { ...said, outcome_reason: 'WORKER_CANCELLED' }, attempt }
+    case 'FAILED': {
+      const { state, changes } = failureOf(task, error?.retryable !== false, payload.retry_after_seconds, moment)
+      return { by: 'FINISHED_FAILED', state, changes: { ...said, ...changes, outcome_reason: 'ERROR' }, attempt }
+    }
+  }
+}
+
+/** A failure of the code: tried again while it has attempts left, wants to be, and nobody asked to cancel. */
+function failureOf(
+  task: TaskRow,
+  isRetryable: boolean,
+  retry_after_seconds: number | undefined,
+  moment: Moment,
+): Pick<Ending, 'state' | 'changes'> {
+  const failures = task.failures + 1
+  if (task.cancel_requested_at !== null) return { state: 'CANCELLED', changes: { failures } }
+  if (!isRetryable || failures >= task.max_attempts) return { state: 'FAILED', changes: { failures } }
+  return { state: 'RETRY_WAIT', changes: { failures, retry_at: retryAt(task, failures, moment.at, retry_after_seconds) } }
+}
+
+/** A loss that is not the code's fault: tried again up to a bound of its own. */
+function infraLossOf(task: TaskRow, moment: Moment): Pick<Ending, 'state' | 'changes'> {
+  const infra_losses = task.infra_losses + 1
+  if (task.cancel_requested_at !== null) return { state: 'CANCELLED', changes: { infra_losses } }
+  if (infra_losses > task.max_infra_losses) return { state: 'FAILED', changes: { infra_losses } }
+  return { state: 'RETRY_WAIT', changes: { infra_losses, retry_at: moment.at + infraDelay(infra_losses) } }
+}
+
+export function foldAttemptLost(rows: WorkingSet, { payload, basis }: EventOf<'AttemptLost'>, moment: Moment): Refusal | undefined {
+  const task = activeTask(rows, payload, 'UNKNOWN_ENTITY')
+  if (isRefused(task)) return task
+  const { reason } = payload
+  const deadline = lostDeadline(task, reason)
+  const basisDeadline = basis.deadline_at === undefined ? null : instantMs(basis.deadline_at)
+  const isStale = task.state !== basis.task_state || (reason !== 'HANDOVER_REFUSED' && (deadline === null || deadline !== basisDeadline))
+  if (isStale) {
+    return refusal('STALE_BASIS', { run_id: task.run_id, task_key: task.task_key, task_state: task.state, deadline_at: deadline })
+  }
+  closeOutbox(rows, task, reason === 'HANDOVER_REFUSED' ? 'HANDOVER_REFUSED' : 'LOST', reason, moment)
+  endAttempt(rows, runOf(rows, payload), task, lossOf(task, payload, moment), moment)
+  return undefined
+}
+
+type LossReason = EventOf<'AttemptLost'>['payload']['reason']
+
+/** The deadline that this reason is about, as the row has it now: a beat may have moved it. */
+function lostDeadline(task: TaskRow, reason: LossReason): number | null {
+  switch (reason) {
+    case 'START_DEADLINE':
+      return task.start_deadline_at
+    case 'HEARTBEAT':
+      return task.heartbeat_deadline_at
+    case 'TIMEOUT':
+      return task.timeout_at
+    case 'CANCEL_GRACE':
+      return task.cancel_deadline_at
+    case 'HANDOVER_REFUSED':
+      return null
+  }
+}
+
+function lossOf(task: TaskRow, { reason, error }: EventOf<'AttemptLost'>['payload'], moment: Moment): Ending {
+  const said = { error: error ?? null, outcome_reason: reason }
+  const outcome = reason === 'CANCEL_GRACE' ? 'CANCELLED' : 'FAILED'
+  const attempt = { outcome, error_code: error?.code ?? reason, materialization: null } as const
+  if (reason === 'CANCEL_GRACE') return { by: 'LOST_CANCEL_GRACE', state: 'CANCELLED', changes: said, attempt }
+  const { state, changes } =
+    reason === 'TIMEOUT' ? failureOf(task, error?.retryable !== false, undefined, moment) : infraLossOf(task, moment)
+  return { by: `LOST_${reason}`, state, changes: { ...said, ...changes }, attempt }
+}
+
+/** The run comes last: with its last task over, its rows leave memory. */
+function endAttempt(rows: WorkingSet, run: RunRow, task: TaskRow, { by, state, changes, attempt }: Ending, moment: Moment): void {
+  leavePools(rows, task, moment)
+  recordAttemptEnd(rows, task, attempt, moment)
+  if (!isOver(state)) {
+    moveTask(rows, task, by, state, { ...NO_ATTEMPT_DEADLINES, ...changes }, moment)
+    return
+  }
+  const ended = endTask(rows, task, by, state, changes, moment)
+  countEnded(rows, run, resolveEdges(rows, [ended], moment), moment)
+}
