@@ -1,0 +1,22 @@
+// `npm run bench -- SUITE [--quick] [--only NAME]`: runs one suite of benchmarks.
+
+import { createReport } from './report.js'
+import { runTruth } from './truth/suite.js'
+
+const SUITES = { truth: runTruth } as const
+
+async function main(args: readonly string[]): Promise<number> {
+  const only = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined
+  const [name] = args.filter((arg) => !arg.startsWith('--') && arg !== only)
+  const suite = SUITES[name as keyof typeof SUITES]
+  if (suite === undefined) {
+    process.stderr.write(`Which suite? npm run bench -- ${Object.keys(SUITES).join(' | ')} [--quick] [--only NAME]\n`)
+    return 2
+  }
+  const report = createReport()
+  await suite(report, { is_quick: args.includes('--quick'), only })
+  report.print()
+  return 0
+}
+
+process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,86 @@
+// Four writers and a compactor on one folder, each killed again and again at a random line of its output and started on
+// the same input: nothing acknowledged is lost, nothing is folded twice, and a replay finds the same rows.
+
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createRandom } from '../fixtures/random.js'
+import { writeStory } from '../fixtures/story-file.js'
+import { runServo, startServo } from '../fixtures/servo-process.js'
+
+const WRITERS = 4
+const EVENTS_PER_WRITER = 25_000
+const KILLS_PER_WRITER = 3
+const KILLS_OF_COMPACTOR = 4
+
+const seed = Number(process.env['SERVO_SEED'] ?? Date.now() % 1_000_000)
+const replayHint = `SERVO_SEED=${seed} NODE_OPTIONS=--experimental-vm-modules npx jest test/integration/killed-processes`
+
+let folder = ''
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'servo-killed-'))
+})
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+test('100,000 events by four killed writers beside a killed compactor verify and replay equal', async () => {
+  const random = createRandom(seed)
+  const store = ['--store', `local:${join(folder, 'store')}`]
+  const files = await Promise.all(
+    Array.from({ length: WRITERS }, async (_, writer) => {
+      const file = join(folder, `writer-${writer}.ndjson`)
+      await writeFile(file, writeStory({ seed: seed + writer, events: EVENTS_PER_WRITER, name: `w${writer}` }))
+      return file
+    }),
+  )
+
+  let areWritersDone = false
+  const compactor = (async () => {
+    for (let kill = 0; !areWritersDone; kill++) {
+      const child = startServo(['ledger', 'compact', '--watch', '--merge', ...store])
+      if (kill < KILLS_OF_COMPACTOR) child.killAfterLines(1 + random.below(6))
+      else stopWhen(child.stop, () => areWritersDone)
+      await child.finished
+    }
+  })()
+  await Promise.all(files.map((file) => writeWithKills(file, store, random)))
+  areWritersDone = true
+  await compactor
+
+  const compacted = await runServo(['ledger', 'compact', '--merge', '--json', ...store])
+  expect(compacted).toMatchObject({ code: 0 })
+  const verified = await runServo(['ledger', 'verify', '--json', ...store])
+  const events = JSON.parse(verified.stdout) as { readonly events: Readonly<Record<string, number>>; readonly problems: readonly string[] }
+  expect({ replayHint, problems: events.problems, code: verified.code }).toEqual({ replayHint, problems: [], code: 0 })
+  expect({ replayHint, ...events.events }).toMatchObject({
+    replayHint,
+    applied: WRITERS * EVENTS_PER_WRITER,
+    refused: 0,
+    quarantined: 0,
+    unfolded: 0,
+  })
+  const replayed = await runServo(['ledger', 'replay', '--json', ...store])
+  expect({ replayHint, ...(JSON.parse(replayed.stdout) as object) }).toMatchObject({ replayHint, equal: true, differences: [] })
+  expect(replayed.code).toBe(0)
+}, 300_000)
+
+async function writeWithKills(file: string, store: readonly string[], random: ReturnType<typeof createRandom>): Promise<void> {
+  for (let kill = 0; kill < KILLS_PER_WRITER; kill++) {
+    const child = startServo(['ledger', 'append', '--file', file, ...store])
+    child.killAfterLines(1 + random.below(EVENTS_PER_WRITER))
+    await child.finished
+  }
+  const last = await runServo(['ledger', 'append', '--file', file, '--json', ...store])
+  expect(last).toMatchObject({ code: 0 })
+  const answers = JSON.parse(last.stdout) as readonly { readonly answer: string }[]
+  expect(answers).toHaveLength(EVENTS_PER_WRITER)
+}
+
+/** A watching compactor never ends by itself: it is asked to, once the writers are through. */
+function stopWhen(stop: (signal: NodeJS.Signals) => void, isDue: () => boolean): void {
+  const timer = setInterval(() => {
+    if (!isDue()) return
+    clearInterval(timer)
+    stop('SIGTERM')
+  }, 50)
+}
