@@ -15,6 +15,8 @@ export const BATCH_EVENTS_MAX = 2_000
 export const BATCH_BYTES_MAX = 4 * MB
 /** Below 8 MiB a write to GCS is one multipart request: atomic, its precondition evaluated at the end. */
 export const SEGMENT_BYTES_MAX = 8 * MB
+/** An event is never below 300 bytes, so no segment of good ones has more: what has is noise, one quarantine row of it. */
+export const SEGMENT_EVENTS_MAX = 32_768
 /** One object, written and read as a segment is. */
 export const CLAIM_BYTES_MAX = 8 * MB
 export const LIST_BYTES_MAX = 8 * MB
@@ -117,3 +119,27 @@ export const FRESH_WAIT_MS_MAX = SECOND_MS
 /** The pointer is read by everyone, all the time. */
 export const POINTER_BYTES_MAX = 64 * KB
 export const CHAIN_PAGE_REVISIONS = 1_000
+/** A turn older than this publishes nothing: collection may take its files. Far above what a turn needs on a slow store. */
+export const TURN_DEADLINE_MS = 10 * MINUTE_MS
+/** Events read and folded before the next look at the time: a slice stays well below PUBLISH_AFTER_MS. */
+export const SLICE_EVENTS_MAX = 4_000
+/** Rounds of decisions in one turn. A controller that has more to say than this repeats itself. */
+export const RECONCILE_PASSES_MAX = 100
+
+// Tables
+
+/** Raised with every change that can alter a row (DATA section 7). */
+export const FOLD_VERSION = 1
+/** Deltas that a reader opens one by one, and rows that every process holds decoded: either makes a merge due. */
+export const MERGE_DUE_DELTAS = 64
+export const MERGE_DUE_ROWS = 60_000
+/** Beyond this many deltas publishing slows down until a merge has caught up. */
+export const DELTAS_MAX = 512
+export const DELTAS_SLOW_MS = SECOND_MS
+/** Eight row groups: large enough to compress, small enough to be fetched for one page. */
+export const FILE_ROWS_MAX = 128 * 1_024
+export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
+/** The longest that a reader works on one revision. */
+export const READER_PIN_MS = 10 * MINUTE_MS
+/** Older than every turn, merge and pin can be, with a margin: only then is a file that nobody names an orphan. */
+export const ORPHAN_AGE_MS = HOUR_MS

@@ -42,7 +42,8 @@ const daily = z.object({
 })
 const fixed = z.object({ type: z.literal('static'), keys: z.array(id('partition_key')).min(1) })
 const partitions = z.discriminatedUnion('type', [daily, fixed], {
-  error: 'partitions of type "daily" or "static", the ones that this version knows, or install a later version',
+  error: ({ code }) =>
+    code === 'invalid_union' ? '"daily" or "static"; other types need a later version of Servo' : 'an object with a type',
 })
 export type Partitions = Parsed<typeof partitions>
 

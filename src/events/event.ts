@@ -18,6 +18,7 @@ import {
   type PoolRemoved,
 } from './asset.js'
 import type { EventSchema } from './envelope.js'
+import { EXAMPLES } from './example.js'
 import { faultOf, ruleOf } from './fault.js'
 import {
   PLAN_CREATED,
@@ -84,6 +85,9 @@ const SCHEMAS = {
 
 export const EVENT_TYPES = Object.keys(SCHEMAS) as readonly EventType[]
 export const isEventType = (text: string): text is EventType => Object.hasOwn(SCHEMAS, text)
+
+/** The golden example of an event type, ready to be edited. */
+export const exampleOf = <Type extends EventType>(event_type: Type): EventOf<Type> => EXAMPLES[event_type] as unknown as EventOf<Type>
 
 export type QuarantineReason =
   | 'BAD_JSON'
@@ -189,14 +193,21 @@ function sizeFault(event: LedgerEvent, { byte_limits }: Reader, bytesAtMost: num
 const tooLarge = (what: string, bytes: number, bytes_max: number): string =>
   `${what} ${bytes} bytes in canonical JSON, ${bytes_max} are the limit. Keep what is large in a store of your own and name it here.`
 
+/** Of what was sent, in the columns of a quarantine row; the whole text is in `raw`. */
+const SHOWN_CHARACTERS_MAX = 200
+const DETAIL_CHARACTERS_MAX = 1_000
+
 function quarantined(raw: object, reason: QuarantineReason, detail: string): QuarantinedEvent {
   const { event_type, event_version, event_id } = raw as Readonly<Record<string, unknown>>
   return {
     kind: 'quarantine',
     reason,
-    detail,
-    ...(typeof event_type === 'string' ? { event_type } : {}),
+    detail: rowText(detail, DETAIL_CHARACTERS_MAX),
+    ...(typeof event_type === 'string' ? { event_type: rowText(event_type, SHOWN_CHARACTERS_MAX) } : {}),
     ...(Number.isSafeInteger(event_version) ? { event_version: event_version as number } : {}),
-    ...(typeof event_id === 'string' ? { event_id } : {}),
+    ...(typeof event_id === 'string' ? { event_id: rowText(event_id, SHOWN_CHARACTERS_MAX) } : {}),
   }
 }
+
+/** Whatever was sent, a row must be the same text after it was written and read: no half characters. */
+const rowText = (text: string, characters_max: number): string => text.slice(0, characters_max).toWellFormed()

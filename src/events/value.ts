@@ -79,9 +79,15 @@ export type Tags = Parsed<typeof tags>
 export const listReference = z.object({ sha256: id('sha256'), count: positiveCount, offset: count.exactOptional() })
 export type ListReference = Parsed<typeof listReference>
 
+const INLINE_ASSETS_RULE = `1 to ${INLINE_KEYS_MAX} asset keys; more of them are a list`
 const ASSETS_RULE = `{"keys": [1 to ${INLINE_KEYS_MAX} asset keys]}, or {"list": {"sha256", "count"}} for more`
 export const assets = z.union(
-  [z.object({ keys: z.array(id('asset_key')).min(1).max(INLINE_KEYS_MAX) }), z.object({ list: listReference })],
+  [
+    z.object({
+      keys: z.array(id('asset_key')).min(1, { error: INLINE_ASSETS_RULE }).max(INLINE_KEYS_MAX, { error: INLINE_ASSETS_RULE }),
+    }),
+    z.object({ list: listReference }),
+  ],
   { error: ASSETS_RULE },
 )
 export type Assets = Parsed<typeof assets>
