@@ -15,11 +15,19 @@ export type Backoff = {
 const UINT32_RANGE = 2 ** 32
 
 export function retryDelayMs(retry: Backoff, failures: number, failed_attempt_id: string): number {
-  const { backoff_seconds, factor, max_backoff_seconds, jitter } = retry
+  const { max_backoff_seconds, jitter } = retry
   // After a thousand failures the power is Infinity, and a back-off of 0 times that no number.
   const growth = Math.min(factor ** (failures - 1), Number.MAX_VALUE)
   const delay_ms = Math.min(max_backoff_seconds * SECOND_MS, backoff_seconds * SECOND_MS * growth)
   const digest = sha256(failed_attempt_id)
   const u = new DataView(digest.buffer, digest.byteOffset).getUint32(0) / UINT32_RANGE
   return Math.floor(delay_ms * (1 - jitter / 2 + jitter * u))
+}
+
+/** Multiplied step by step: engines differ in the last digits of a power, and zero times an infinite one is no number. */
+function backedOff({ backoff_seconds, factor, max_backoff_seconds }: Backoff, failures: number): number {
+  let seconds = backoff_seconds
+  if (factor === 1 || seconds === 0) return seconds
+  for (let failure = 1; failure < failures && seconds < max_backoff_seconds; failure++) seconds *= factor
+  return seconds
 }

@@ -2,9 +2,9 @@
 
 import { assert } from '../core/errors.js'
 import { LOCATION_SLOTS_DEFAULT } from '../core/limits.js'
-import type { EventOf } from '../events/event.js'
+import type { EventOf, LedgerEvent } from '../events/event.js'
 import type { AssetDefinitionRow } from './asset-table.js'
-import { type BatchEntry, type Moment, type Refusal, refusal } from './outcome.js'
+import { type Moment, type Refusal, refusal } from './outcome.js'
 import { ensureLocationPool } from './pool.js'
 import { DEFINITION_MACHINE, nextStates } from './state-machine.js'
 import type { KeyedRow } from './tables.js'
@@ -19,22 +19,20 @@ const locationVersion = (rows: WorkingSet, location_name: string): number =>
 
 /** A deploy is taken whole or not at all: what is wrong with its parts, by their place in the batch, before any part of it
  *  is folded. undefined: nothing is, or the batch is no deploy. */
-export function judgeDeploy(rows: WorkingSet, batch: readonly (BatchEntry | undefined)[]): ReadonlyMap<number, Refusal> | undefined {
-  const isDeploy = batch.some((entry) => entry?.kind === 'event' && entry.event.event_type === 'CodeLocationDeployed')
+export function judgeDeploy(rows: WorkingSet, batch: readonly (LedgerEvent | undefined)[]): ReadonlyMap<number, Refusal> | undefined {
+  const isDeploy = batch.some((event) => event?.event_type === 'CodeLocationDeployed')
   if (!isDeploy) return undefined
   // What the parts before would have changed: the batch is judged as it would be folded.
   const versions = new Map<string, number>()
   const owners = new Map<string, string | null>()
   const faults = new Map<number, Refusal>()
-  for (const [index, entry] of batch.entries()) {
-    if (entry?.kind !== 'event') continue
-    const { event } = entry
-    if (event.event_type === 'CodeLocationDeployed') {
+  for (const [index, event] of batch.entries()) {
+    if (event?.event_type === 'CodeLocationDeployed') {
       const { location_name } = event.payload
       const version = versions.get(location_name) ?? locationVersion(rows, location_name)
       if (event.basis.expected_location_version !== version) faults.set(index, staleLocation(location_name, version))
       else versions.set(location_name, version + 1)
-    } else if (event.event_type === 'AssetDefined' || event.event_type === 'AssetRemoved') {
+    } else if (event?.event_type === 'AssetDefined' || event?.event_type === 'AssetRemoved') {
       const { asset_key, location_name } = event.payload
       const known = owners.get(asset_key)
       const owner = known === undefined ? rows.currentDefinition(asset_key)?.location_name : known

@@ -101,14 +101,28 @@ function judgeBatch(
     (entry) => entry.kind === 'event' && (entry.event.event_type === 'CodeLocationDeployed' || entry.event.event_type === 'PlanCreated'),
   )
   if (!isWhole) return undefined
-  const fresh = batch.map((entry) => {
-    if (entry.kind !== 'event' || missingListOf(entry.event, rows) !== undefined) return undefined
-    return isKeyApplied(rows, context, entry.event.idempotency_key) ? undefined : entry
-  })
+  const fresh = freshEvents(batch, rows, context)
   const deployFaults = judgeDeploy(rows, fresh)
   if (deployFaults !== undefined) return (index) => deployFaults.get(index) ?? refusal('TRIGGER_NOT_APPLIED')
-  const planFaults = judgePlans(rows, fresh)
-  return (index) => planFaults.get(index)
+  const wholePlans = judgePlans(rows, fresh)
+  return (index) => {
+    const entry = batch[index]
+    if (entry?.kind !== 'event' || entry.event.event_type !== 'PlanCreated') return undefined
+    const judged = wholePlans.get(index) ?? refusal('ILLEGAL_TRANSITION', { message: 'The page is no part of a whole plan.' })
+    return judged === 'whole' ? undefined : judged
+  }
+}
+
+/** The events that steps 1 and 2 will leave for certain, each in its place. */
+function freshEvents(batch: readonly BatchEntry[], rows: WorkingSet, context: FoldContext): readonly (LedgerEvent | undefined)[] {
+  const keys = new Set<string>()
+  return batch.map((entry) => {
+    if (entry.kind !== 'event') return undefined
+    const { event } = entry
+    const isRepeated = keys.has(event.idempotency_key) || isKeyApplied(rows, context, event.idempotency_key)
+    keys.add(event.idempotency_key)
+    return isRepeated || missingListOf(event, rows) !== undefined ? undefined : event
+  })
 }
 
 /** Applies the event, or says why not. */

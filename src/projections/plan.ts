@@ -4,9 +4,9 @@
 import { assert } from '../core/errors.js'
 import { PRIORITY_MAX, PRIORITY_MIN, RUN_EDGES_MAX } from '../core/limits.js'
 import { SECOND_MS } from '../core/time.js'
-import type { EventOf } from '../events/event.js'
+import type { EventOf, LedgerEvent } from '../events/event.js'
 import type { AssetDefinitionRow } from './asset-table.js'
-import { type BatchEntry, type Moment, type Refusal, refusal } from './outcome.js'
+import { type Moment, type Refusal, refusal } from './outcome.js'
 import { poolKeysOf } from './pool.js'
 import { keysOfRun, moveRun, stalePlan } from './run.js'
 import type { RunRow, TaskRow } from './run-table.js'
@@ -27,26 +27,26 @@ export const keysOfPlan = ({ payload }: PlanCreated): readonly KeyedRow[] => [
 
 /** What is wrong with the plans of a batch, by the place of each of their pages, before any page is folded: a plan that
  *  was half taken could be neither finished nor planned again. */
-export function judgePlans(rows: WorkingSet, batch: readonly (BatchEntry | undefined)[]): ReadonlyMap<number, Refusal> {
-  const faults = new Map<number, Refusal>()
+export function judgePlans(rows: WorkingSet, batch: readonly (LedgerEvent | undefined)[]): ReadonlyMap<number, Refusal | 'whole'> {
+  const judged = new Map<number, Refusal | 'whole'>()
   for (let index = 0; index < batch.length; ) {
     const pages = pagesFrom(batch, index)
-    const fault = pages.length === 0 ? undefined : (shapeFault(pages) ?? unknownDefinition(rows, pages))
-    if (fault !== undefined) for (const place of pages.keys()) faults.set(index + place, fault)
+    const verdict = pages.length === 0 ? 'whole' : (shapeFault(pages) ?? unknownDefinition(rows, pages) ?? 'whole')
+    for (const place of pages.keys()) judged.set(index + place, verdict)
     index += Math.max(1, pages.length)
   }
-  return faults
+  return judged
 }
 
 /** The pages of one plan, which follow each other in the batch. */
-function pagesFrom(batch: readonly (BatchEntry | undefined)[], first: number): readonly PlanCreated[] {
+function pagesFrom(batch: readonly (LedgerEvent | undefined)[], first: number): readonly PlanCreated[] {
   const pages: PlanCreated[] = []
   for (let index = first; index < batch.length; index++) {
-    const entry = batch[index]
-    if (entry?.kind !== 'event' || entry.event.event_type !== 'PlanCreated') break
-    const { payload } = entry.event
-    if (pages.length > 0 && (payload.run_id !== pages[0]?.payload.run_id || payload.page !== pages.length)) break
-    pages.push(entry.event)
+    const event = batch[index]
+    if (event?.event_type !== 'PlanCreated') break
+    const { run_id, page } = event.payload
+    if (pages.length > 0 && (run_id !== pages[0]?.payload.run_id || page !== pages.length)) break
+    pages.push(event)
   }
   return pages
 }
