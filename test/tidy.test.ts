@@ -5,7 +5,16 @@ import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { cruise, type Graph, planted, plantedFiles, ruleNames } from './tidy/graph.js'
 import { commandsIn, decisionFaults, invariantFaults, kindOf, missingFolders, missingPaths } from './tidy/documents.js'
-import { lint, lintConfiguration, type LintMessage, NEEDLESS, plantedRules, type PlantedLint, WELCOME } from './tidy/lint.js'
+import {
+  lint,
+  lintConfiguration,
+  type LintMessage,
+  NEEDLESS,
+  PLANTED_TSCONFIG,
+  plantedRules,
+  type PlantedLint,
+  WELCOME,
+} from './tidy/lint.js'
 import { PLANTED_TEXT, type TextFile, textRules, WELCOME_TEXT } from './tidy/text.js'
 import { linkPackages, plantTree, readText, removeTree, repositoryFiles, ROOT, runProcess, runTool } from './tidy/tree.js'
 
@@ -57,7 +66,7 @@ describe('lint', () => {
     configured = await lintConfiguration()
     plants = plantedRules(configured.bans)
     const texts = Object.fromEntries(plants.map(({ path, text }) => [path, text]))
-    const tree = plantTree({ ...WELCOME, ...NEEDLESS, ...texts }, ['tsconfig.json', 'package.json'])
+    const tree = plantTree({ ...WELCOME, ...NEEDLESS, ...texts, ...PLANTED_TSCONFIG }, ['package.json'])
     trees.push(tree)
     linkPackages(tree)
     messages = await lint(tree)
@@ -84,25 +93,38 @@ describe('lint', () => {
   })
 })
 
-describe('format and types', () => {
-  const plant = (path: string, text: string): string => {
-    const tree = plantTree({ [path]: text }, ['biome.json', 'tsconfig.json', 'package.json'])
+describe('format, lint and types', () => {
+  const plant = (files: Readonly<Record<string, string>>, copied: readonly string[]): string => {
+    const tree = plantTree({ 'test/a.ts': 'export {}\n', 'bench/a.ts': 'export {}\n', ...files }, [
+      'package.json',
+      'tsconfig.json',
+      ...copied,
+    ])
     trees.push(tree)
     linkPackages(tree)
     return tree
   }
+  const formats = (cwd: string) => runTool('node_modules/@biomejs/biome/bin/biome', ['format', '.'], cwd)
+  const checks = (cwd: string) => runProcess(['scripts/lint-and-types.js'], cwd)
+
+  test('fail for a file that is laid out otherwise', async () => {
+    const good = await formats(plant({ 'src/core/a.ts': "export const a = '1'\n" }, ['biome.json']))
+    const bad = await formats(plant({ 'src/core/a.ts': 'export const a = "1";\n' }, ['biome.json']))
+    expect([good.code, bad.code]).toEqual([0, 1])
+    expect(bad.stderr).toContain('src/core/a.ts')
+  })
 
   test(
-    'fail for one file that is laid out otherwise, and for one that does not type-check',
+    'fail for a file that does not type-check, and for one that breaks a rule',
     async () => {
-      const badlyLaidOut = plant('src/core/a.ts', 'export const a = "1";\n')
-      const wronglyTyped = plant('src/core/a.ts', "export const a: number = '1'\n")
-      const format = (cwd: string) => runTool('node_modules/@biomejs/biome/bin/biome', ['format', '.'], cwd)
-      const check = (cwd: string) => runTool('node_modules/typescript/bin/tsc', ['-p', '.'], cwd)
-      const [bad, good, wrong] = await Promise.all([format(badlyLaidOut), format(wronglyTyped), check(wronglyTyped)])
-      expect(bad.stderr).toContain('src/core/a.ts')
-      expect([bad.code, good.code, wrong.code]).toEqual([1, 0, 2])
-      expect(wrong.stdout).toContain('TS2322')
+      const copied = ['scripts', 'eslint.config.js']
+      const wrong = "export const a: number = '1'\nexport const b = () => Math.random()\n"
+      const [good, bad] = await Promise.all(
+        ["export const a = '1'\n", wrong].map((text) => checks(plant({ 'src/core/a.ts': text, ...PLANTED_TSCONFIG }, copied))),
+      )
+      expect(good).toMatchObject({ code: 0, stdout: '3 files type-checked, 3 linted\n' })
+      expect(bad).toMatchObject({ code: 1, stdout: expect.stringContaining('TS2322') })
+      expect(bad?.stdout).toContain('Take a RandomBytes')
     },
     TOOL_TIMEOUT_MS,
   )
