@@ -16,9 +16,7 @@ const UINT32_RANGE = 2 ** 32
 
 export function retryDelayMs(retry: Backoff, failures: number, failed_attempt_id: string): number {
   const { max_backoff_seconds, jitter } = retry
-  // After a thousand failures the power is Infinity, and a back-off of 0 times that no number.
-  const growth = Math.min(factor ** (failures - 1), Number.MAX_VALUE)
-  const delay_ms = Math.min(max_backoff_seconds * SECOND_MS, backoff_seconds * SECOND_MS * growth)
+  const delay_ms = Math.min(max_backoff_seconds, backedOff(retry, failures)) * SECOND_MS
   const digest = sha256(failed_attempt_id)
   const u = new DataView(digest.buffer, digest.byteOffset).getUint32(0) / UINT32_RANGE
   return Math.floor(delay_ms * (1 - jitter / 2 + jitter * u))
