@@ -14,8 +14,8 @@ if (diagnostics.length > 0) fail(diagnostics)
 
 const eslint = new ESLint({ cwd: ROOT, overrideConfig: { languageOptions: { parserOptions: { programs: [program] } } } })
 const results = await eslint.lintFiles(['src', 'test', 'bench'])
-const formatter = await eslint.loadFormatter('stylish')
-process.stdout.write(await formatter.format(results))
+const formatter = await eslint.loadFormatter(process.argv[2] ?? 'stylish')
+process.stdout.write(`${await formatter.format(results)}\n`.trimStart())
 if (results.some(({ errorCount }) => errorCount > 0)) process.exitCode = 1
 console.log(`${config.fileNames.length} files type-checked, ${results.length} linted`)
 

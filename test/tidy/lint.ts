@@ -1,24 +1,25 @@
 // Runs ESLint on a tree, and has a file for every ban and rule of eslint.config.js.
 
 import { join } from 'node:path'
-import { ROOT, runProcess, runTool } from './tree.js'
+import { ROOT, runProcess } from './tree.js'
 
 export type LintMessage = { readonly path: string; readonly rule: string | null; readonly message: string }
 
-export async function lint(cwd: string): Promise<LintMessage[]> {
-  const { stdout, stderr } = await runTool(
-    'node_modules/eslint/bin/eslint.js',
-    ['--config', join(ROOT, 'eslint.config.js'), '--format', 'json', 'src'],
-    cwd,
-  )
-  if (!stdout.startsWith('[')) throw new Error(`ESLint answered no JSON: ${stdout}${stderr}`)
-  const files = JSON.parse(stdout) as readonly {
+export type Linted = { readonly messages: readonly LintMessage[]; readonly said: string; readonly code: number }
+
+/** Runs scripts/lint-and-types.js of that tree. */
+export async function lint(cwd: string): Promise<Linted> {
+  const { code, stdout, stderr } = await runProcess(['scripts/lint-and-types.js', 'json'], cwd)
+  const report = stdout.split('\n').find((line) => line.startsWith('['))
+  if (report === undefined) throw new Error(`ESLint answered no JSON: ${stdout}${stderr}`)
+  const files = JSON.parse(report) as readonly {
     readonly filePath: string
     readonly messages: readonly { readonly ruleId: string | null; readonly message: string }[]
   }[]
-  return files.flatMap(({ filePath, messages }) =>
-    messages.map(({ ruleId, message }) => ({ path: filePath.slice(filePath.lastIndexOf('/src/') + 1), rule: ruleId, message })),
+  const messages = files.flatMap(({ filePath, messages: found }) =>
+    found.map(({ ruleId, message }) => ({ path: filePath.slice(filePath.lastIndexOf('/src/') + 1), rule: ruleId, message })),
   )
+  return { messages, said: stdout, code }
 }
 
 type Ban = {
@@ -68,12 +69,17 @@ const PLANTED_RULES: readonly PlantedLint[] = [
 ]
 
 /** Without the types of Node, which take longer to read than all of these files. */
-export const PLANTED_TSCONFIG = {
+export const PLANTED_FRAME = {
+  'test/a.ts': 'export {}\n',
+  'bench/a.ts': 'export {}\n',
   'tsconfig.json': JSON.stringify({
     compilerOptions: { strict: true, target: 'es2023', module: 'nodenext', types: [] },
     include: ['src', 'test', 'bench'],
   }),
 }
+
+/** The compiler runs with ESLint; of this it has to complain by itself. */
+export const WRONGLY_TYPED: Readonly<Record<string, string>> = { 'src/turn/wrongly-typed.ts': "export const a: number = '1'\n" }
 
 /** A disabled rule must say something that ESLint would otherwise have said. */
 export const NEEDLESS: Readonly<Record<string, string>> = {
