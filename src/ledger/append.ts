@@ -37,6 +37,8 @@ export type Appender = {
 }
 
 /** Longer than any hiccup that a client would sit through; a caller tries again with the same keys after it. */
+/** How full a segment is filled with batches; the rest is for what surrounds them. */
+export const GROUP_SHARE = 0.9
 const APPEND_DEADLINE_MS = 20_000
 const RETRY_FIRST_MS = 25
 const RETRY_LONGEST_MS = 1_000
@@ -68,7 +70,7 @@ export function createAppender(deps: AppenderDeps): Appender {
     let size = 0
     let count = 0
     for (const waiting of queue) {
-      if (count > 0 && size + waiting.size > SEGMENT_BYTES_MAX * 0.9) break
+      if (count > 0 && size + waiting.size > SEGMENT_BYTES_MAX * GROUP_SHARE) break
       size += waiting.size
       count += 1
     }

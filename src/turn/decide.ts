@@ -1,13 +1,13 @@
 // Asks the controllers and appends what they say, again and again until they say nothing that is new. What was said is
 // folded from its stored bytes: another turn may have said it first, and then its words stand.
 
-import { BATCH_EVENTS_MAX, RECONCILE_PASSES_MAX } from '../core/limits.js'
+import { RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
 import { stampMs } from '../core/time.js'
 import { crc32cHex } from '../core/hash.js'
 import type { LedgerEvent } from '../events/event.js'
-import type { AppendAnswer } from '../ledger/append.js'
+import { type AppendAnswer, GROUP_SHARE } from '../ledger/append.js'
 import { readSegment } from '../ledger/read.js'
-import { segmentName } from '../ledger/segment.js'
+import { checkBatch, segmentName } from '../ledger/segment.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
 import type { Lookup } from './load.js'
 import type { Pass, TurnDeps } from './pass.js'
@@ -55,14 +55,15 @@ async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass,
 /** Batches that fit one segment; a batch is never divided. */
 function inSegments(batches: readonly (readonly LedgerEvent[])[]): (readonly LedgerEvent[])[][] {
   const segments: (readonly LedgerEvent[])[][] = []
-  let events = BATCH_EVENTS_MAX
+  let bytes = SEGMENT_BYTES_MAX
   for (const batch of batches) {
-    if (events + batch.length > BATCH_EVENTS_MAX) {
+    const size = checkBatch(batch)
+    if (bytes + size > SEGMENT_BYTES_MAX * GROUP_SHARE) {
       segments.push([])
-      events = 0
+      bytes = 0
     }
     segments.at(-1)?.push(batch)
-    events += batch.length
+    bytes += size
   }
   return segments
 }

@@ -1,6 +1,6 @@
 // The state of one turn while it runs: its time, what it still has to fold, and what it folded and has not published.
 
-import { CLOSED_MINUTE_SLACK_MS, FOLD_VERSION, SLICE_EVENTS_MAX } from '../core/limits.js'
+import { CLOSED_MINUTE_SLACK_MS, DELTAS_MAX, DELTAS_SLOW_MS, FOLD_VERSION, SLICE_EVENTS_MAX } from '../core/limits.js'
 import { type Clock, floorTo, MINUTE_MS, SECOND_MS } from '../core/time.js'
 import { newUlid, type RandomBytes, ulidTime } from '../core/ulid.js'
 import type { Appender } from '../ledger/append.js'
@@ -105,8 +105,9 @@ export function notePublish(pass: Pass, at: number): void {
   pass.counts.quarantined += counts.quarantined
 }
 
-/** Stores that admit one write a name and second get no more: what is folded meanwhile goes into the same publish. */
-export async function waitForPointer({ store, clock }: TurnDeps, pass: Pass): Promise<void> {
+/** Stores that admit one write a name and second get no more; and when merges do not keep up, publishing slows down. */
+export async function waitForPointer({ store, clock }: TurnDeps, pass: Pass, delta_count: number): Promise<void> {
+  if (delta_count >= DELTAS_MAX) await clock.sleep(DELTAS_SLOW_MS)
   if (pass.last_publish_at === null) return
   const rest = pass.last_publish_at + store.same_name_interval_ms - clock.elapsed()
   if (rest > 0) await clock.sleep(rest)

@@ -151,7 +151,7 @@ export function createTurn(deps: TurnDeps): Turn {
       const isTimeUp = deps.clock.elapsed() - pass.started >= TURN_MS_MAX
       const isLast = isTimeUp || (pass.queue.length === 0 && !hasSpoken)
       if (isPublishDue(pass, isLast)) {
-        await waitForPointer(deps, pass)
+        await waitForPointer(deps, pass, workspace.snapshot?.deltas.length ?? 0)
         if (!(await publishPending(pass))) return 'lost'
       }
       if (isLast) {
