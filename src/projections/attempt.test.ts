@@ -1,0 +1,409 @@
+import { describe, expect, it, test } from '@jest/globals'
+import { createRunStory, type RunStory } from '../../test/fixtures/run-story.js'
+import { NOW, ulidOf } from '../../test/fixtures/say.js'
+
+const retrying = { definition: { retry: { max_attempts: 3, max_infra_losses: 1, jitter: 0 }, timeout_seconds: 3_600 } }
+
+/** Task `a` in each of its states, with `b` waiting for it. */
+const REACH = {
+  BLOCKED: (story) => story,
+  READY: (story) => story,
+  DISPATCHED: (story) => void story.dispatch('a'),
+  RUNNING(story) {
+    story.dispatch('a')
+    story.start('a')
+  },
+  RETRY_WAIT: (story) => void story.complete('a', 'FAILED'),
+  SUCCEEDED: (story) => void story.complete('a'),
+  FAILED: (story) => void story.complete('a', 'FAILED', { error: { code: 'BOOM', message: '', retryable: false } }),
+  SKIPPED: (story) => void story.complete('a', 'SKIPPED'),
+  CANCELLED: (story) => void story.complete('a', 'CANCELLED'),
+} as const satisfies Readonly<Record<string, (story: RunStory) => unknown>>
+type State = keyof typeof REACH
+
+const storyIn = (state: State): RunStory => {
+  const story = createRunStory(
+    state === 'BLOCKED' ? { z: retrying, a: { ...retrying, needs: ['z'] } } : { a: retrying, b: { needs: ['a'] } },
+  )
+  REACH[state](story)
+  story.story.publish()
+  expect(story.task('a').state).toBe(state)
+  return story
+}
+
+/** What each event does to the task in each state: the state that follows, or why it is refused. */
+const later = { at: NOW + 3_600_000 }
+const EVENTS: readonly (readonly [string, (story: RunStory) => string, Readonly<Record<State, string>>])[] = [
+  [
+    'DispatchRequested',
+    (story) => story.dispatch('a', later),
+    {
+      BLOCKED: 'STALE_BASIS',
+      READY: 'DISPATCHED',
+      DISPATCHED: 'STALE_BASIS',
+      RUNNING: 'STALE_BASIS',
+      RETRY_WAIT: 'DISPATCHED',
+      SUCCEEDED: 'STALE_BASIS',
+      FAILED: 'TERMINAL',
+      SKIPPED: 'TERMINAL',
+      CANCELLED: 'TERMINAL',
+    },
+  ],
+  [
+    'DispatchEnqueued',
+    (story) => story.fold(story.say.dispatchEnqueued(active(story))),
+    facts({ DISPATCHED: 'DISPATCHED', RUNNING: 'ILLEGAL_TRANSITION' }),
+  ],
+  [
+    'TaskStarted, said again after its key expired',
+    (story) => story.fold({ ...story.say.taskStarted(active(story)), idempotency_key: 'started again' }),
+    facts({ DISPATCHED: 'RUNNING', RUNNING: 'ILLEGAL_TRANSITION' }),
+  ],
+  [
+    'TaskHeartbeat',
+    (story) => story.fold(story.say.taskHeartbeat(active(story), 1)),
+    facts({ DISPATCHED: 'ILLEGAL_TRANSITION', RUNNING: 'RUNNING' }),
+  ],
+  ...(['SUCCEEDED', 'SKIPPED', 'CANCELLED'] as const).map(
+    (outcome) =>
+      [
+        `TaskFinished ${outcome}`,
+        (story: RunStory) => story.fold({ ...story.say.taskFinished(active(story), outcome), idempotency_key: 'finished again' }),
+        facts({ DISPATCHED: outcome, RUNNING: outcome }),
+      ] as const,
+  ),
+  [
+    'TaskFinished FAILED',
+    (story) => story.fold({ ...story.say.taskFinished(active(story), 'FAILED'), idempotency_key: 'finished again' }),
+    facts({ DISPATCHED: 'RETRY_WAIT', RUNNING: 'RETRY_WAIT' }),
+  ],
+  [
+    'AttemptLost START_DEADLINE',
+    (story) => story.lose('a', 'START_DEADLINE'),
+    losses({ DISPATCHED: 'RETRY_WAIT', RUNNING: 'STALE_BASIS' }),
+  ],
+  ['AttemptLost HEARTBEAT', (story) => story.lose('a', 'HEARTBEAT'), losses({ DISPATCHED: 'STALE_BASIS', RUNNING: 'RETRY_WAIT' })],
+  ['AttemptLost TIMEOUT', (story) => story.lose('a', 'TIMEOUT'), losses({ DISPATCHED: 'STALE_BASIS', RUNNING: 'RETRY_WAIT' })],
+  [
+    'AttemptLost HANDOVER_REFUSED',
+    (story) => story.lose('a', 'HANDOVER_REFUSED'),
+    losses({ DISPATCHED: 'RETRY_WAIT', RUNNING: 'RETRY_WAIT' }),
+  ],
+  ['AttemptLost CANCEL_GRACE', (story) => story.lose('a', 'CANCEL_GRACE'), losses({ DISPATCHED: 'STALE_BASIS', RUNNING: 'STALE_BASIS' })],
+  [
+    'RunCancelRequested',
+    (story) => story.cancel(),
+    {
+      BLOCKED: 'CANCELLED',
+      READY: 'CANCELLED',
+      DISPATCHED: 'DISPATCHED',
+      RUNNING: 'RUNNING',
+      RETRY_WAIT: 'CANCELLED',
+      SUCCEEDED: 'SUCCEEDED',
+      FAILED: 'TERMINAL',
+      SKIPPED: 'TERMINAL',
+      CANCELLED: 'TERMINAL',
+    },
+  ],
+]
+
+/** Facts of attempt 1, whether or not there has been one. */
+function active(story: RunStory) {
+  return story.name('a', Math.max(1, story.task('a').attempt))
+}
+
+function facts(active: { readonly DISPATCHED: string; readonly RUNNING: string }): Readonly<Record<State, string>> {
+  const over = {
+    RETRY_WAIT: 'ATTEMPT_OVER',
+    SUCCEEDED: 'ATTEMPT_OVER',
+    FAILED: 'ATTEMPT_OVER',
+    SKIPPED: 'ATTEMPT_OVER',
+    CANCELLED: 'ATTEMPT_OVER',
+  }
+  return { BLOCKED: 'BASIS_MISSING', READY: 'BASIS_MISSING', ...over, ...active }
+}
+
+/** A loss is the turn's own decision: one that nobody was handed rests on nothing. */
+function losses(active: { readonly DISPATCHED: string; readonly RUNNING: string }): Readonly<Record<State, string>> {
+  return { ...facts(active), BLOCKED: 'STALE_BASIS', READY: 'STALE_BASIS' }
+}
+
+describe.each(EVENTS)('%s', (_, say, expected) => {
+  test.each(Object.entries(expected) as [State, string][])('on a task that is %s: %s', (state, result) => {
+    const story = storyIn(state)
+    const before = story.task('a')
+    const outcome = say(story)
+    if (outcome === 'applied') {
+      expect(story.task('a').state).toBe(result)
+    } else {
+      expect(outcome).toBe(result)
+      expect(story.task('a')).toEqual(before)
+    }
+  })
+})
+
+describe('a dispatch', () => {
+  it('starts an attempt with a deadline, an outbox row and a place in each pool', () => {
+    const story = createRunStory({ a: { definition: { pools: ['db'], start_timeout_seconds: 30 } } })
+    expect(story.dispatch('a')).toBe('applied')
+    expect(story.task('a')).toMatchObject({
+      attempt: 1,
+      dispatched_at: NOW,
+      start_deadline_at: NOW + 30_000,
+      pool_keys: ['global', 'pool:db', 'location:main'],
+    })
+    expect(story.outbox('a')).toMatchObject({ status: 'PENDING', dispatch_id: `dispatch:${story.run_id}:a:1`, requested_at: NOW })
+    for (const pool_key of ['global', 'pool:db', 'location:main']) expect(story.pool(pool_key)?.in_use).toBe(1)
+  })
+
+  it.each([
+    ['another state', { task_state: 'RETRY_WAIT', previous_attempt: 0 }],
+    ['another attempt', { task_state: 'READY', previous_attempt: 1 }],
+    ['another definition', { task_state: 'READY', previous_attempt: 0, definition_hash: 'f'.repeat(64) }],
+  ] as const)('that rests on %s is refused', (_, basis) => {
+    const story = createRunStory({ a: {} })
+    const event = story.say.dispatchRequested(story.name('a', 1), { definition_hash: story.hash('a'), ...basis })
+    expect(story.fold(event)).toBe('STALE_BASIS')
+  })
+
+  it('of any other attempt than the next one is refused', () => {
+    const story = createRunStory({ a: {} })
+    const basis = { task_state: 'READY', previous_attempt: 0, definition_hash: story.hash('a') } as const
+    expect(story.fold(story.say.dispatchRequested(story.name('a', 2), basis))).toBe('STALE_BASIS')
+  })
+
+  it('of a task or run that nobody knows is refused', () => {
+    const story = createRunStory({ a: {} })
+    const basis = { task_state: 'READY', previous_attempt: 0, definition_hash: story.hash('a') } as const
+    expect(story.fold(story.say.dispatchRequested({ run_id: story.run_id, task_key: 'x', attempt: 1 }, basis))).toBe('UNKNOWN_ENTITY')
+    expect(story.fold(story.say.dispatchRequested({ run_id: 'run_x', task_key: 'a', attempt: 1 }, basis))).toBe('UNKNOWN_ENTITY')
+  })
+
+  it('while the run is cancelling is refused', () => {
+    const story = createRunStory({ a: {}, b: retrying })
+    story.dispatch('a')
+    story.cancel()
+    expect(story.run().state).toBe('CANCELLING')
+    expect(story.dispatch('b')).toBe('TERMINAL')
+  })
+
+  it('comes no earlier than the retry is due', () => {
+    const story = storyIn('RETRY_WAIT')
+    const { retry_at } = story.task('a')
+    expect(retry_at).toBe(NOW + 30_000)
+    expect(story.dispatch('a', { at: NOW + 29_999 })).toBe('ILLEGAL_TRANSITION')
+    expect(story.dispatch('a', { at: NOW + 30_000 })).toBe('applied')
+    expect(story.task('a')).toMatchObject({ attempt: 2, retry_at: null, execution_id: null, worker_id: null, started_at: null })
+  })
+
+  it('counts where it goes, when its asset has moved to another location', () => {
+    const story = createRunStory({ a: {} })
+    story.story.fold(story.say.locationDeployed('other', 0))
+    const basis = { task_state: 'READY', previous_attempt: 0, definition_hash: story.hash('a') } as const
+    story.fold(story.say.dispatchRequested(story.name('a', 1), basis, { location_name: 'other', worker_queue: 'fast' }))
+    expect(story.task('a')).toMatchObject({ location_name: 'other', worker_queue: 'fast', pool_keys: ['global', 'location:other'] })
+    expect([story.pool('location:main')?.in_use, story.pool('location:other')?.in_use]).toEqual([0, 1])
+  })
+})
+
+describe('the outbox row', () => {
+  it.each([
+    [
+      'DispatchEnqueued',
+      (story: RunStory) => story.fold(story.say.dispatchEnqueued(story.name('a'))),
+      { status: 'ACKED', port: 'DIRECT', closed_at: null },
+    ],
+    ['TaskStarted', (story: RunStory) => story.start('a'), { status: 'CLOSED', close_reason: 'STARTED', closed_at: NOW }],
+    ['TaskFinished', (story: RunStory) => story.finish('a', 'SUCCEEDED'), { status: 'CLOSED', close_reason: 'FINISHED', closed_at: NOW }],
+    ['AttemptLost', (story: RunStory) => story.lose('a', 'START_DEADLINE'), { status: 'CLOSED', close_reason: 'START_DEADLINE' }],
+    [
+      'AttemptLost HANDOVER_REFUSED',
+      (story: RunStory) => story.lose('a', 'HANDOVER_REFUSED'),
+      { status: 'FAILED', close_reason: 'HANDOVER_REFUSED' },
+    ],
+  ])('by %s', (_, say, expected) => {
+    for (const enqueued of [false, true]) {
+      const story = storyIn('DISPATCHED')
+      if (enqueued) story.fold({ ...story.say.dispatchEnqueued(story.name('a')), idempotency_key: 'another' })
+      story.story.publish()
+      const outcome = say(story)
+      if (enqueued && expected.status === 'ACKED') expect(outcome).toBe('ILLEGAL_TRANSITION')
+      else expect(story.outbox('a')).toMatchObject(expected)
+    }
+  })
+
+  it('is not looked up once the attempt has started', () => {
+    const story = storyIn('RUNNING')
+    const { keys } = story.story.asked
+    story.story.fold(story.say.taskHeartbeat(story.name('a'), 1))
+    expect(story.story.asked.keys - keys).toBe(1)
+  })
+})
+
+describe('facts', () => {
+  it('of an attempt are answered in a fixed order: newer, older, over, another execution', () => {
+    const story = storyIn('RUNNING')
+    const other = { execution_id: ulidOf('another execution') }
+    expect(story.fold(story.say.taskFinished(story.name('a', 2), 'SUCCEEDED', other))).toBe('BASIS_MISSING')
+    expect(story.fold(story.say.taskFinished(story.name('a'), 'SUCCEEDED', { ...other, attempt_id: ulidOf('x') }))).toBe('STALE_ATTEMPT')
+    expect(story.fold(story.say.taskFinished(story.name('a'), 'SUCCEEDED', other))).toBe('OTHER_EXECUTION')
+    story.finish('a', 'FAILED')
+    expect(story.fold(story.say.taskHeartbeat(story.name('a'), 9, other))).toBe('ATTEMPT_OVER')
+    story.dispatch('a', later)
+    expect(story.fold(story.say.taskHeartbeat(story.name('a', 1), 9, other))).toBe('STALE_ATTEMPT')
+  })
+
+  it('about a task that is not there lack their basis', () => {
+    const story = createRunStory({ a: {} })
+    const name = { run_id: 'run_x', task_key: 'a', attempt: 1 }
+    for (const event of [
+      story.say.dispatchEnqueued(name),
+      story.say.taskStarted(name),
+      story.say.taskHeartbeat(name, 1),
+      story.say.taskFinished(name, 'SKIPPED'),
+    ]) {
+      expect(story.fold(event)).toBe('BASIS_MISSING')
+    }
+    expect(story.fold(story.say.attemptLost(name, 'TIMEOUT', { task_state: 'RUNNING', deadline_at: NOW }))).toBe('UNKNOWN_ENTITY')
+  })
+
+  it('of a start arm the deadlines of a running attempt', () => {
+    const story = createRunStory({ a: { definition: { heartbeat_timeout_seconds: 10, timeout_seconds: 100 } } })
+    story.dispatch('a')
+    story.fold(story.say.taskStarted(story.name('a'), { code_version: 'v2' }))
+    expect(story.task('a')).toMatchObject({
+      started_at: NOW,
+      start_deadline_at: null,
+      heartbeat_deadline_at: NOW + 13_333,
+      timeout_at: NOW + 100_000,
+      code_version: 'v2',
+      worker_id: 'worker-1',
+    })
+    expect(story.run()).toMatchObject({ state: 'RUNNING', started_at: NOW })
+  })
+
+  it('of a beat move its deadline, unless a later beat came before it', () => {
+    const story = storyIn('RUNNING')
+    const beat = (seq: number, at: number, done: number) =>
+      story.fold(story.say.taskHeartbeat(story.name('a'), seq, { progress: { done } }, { at }))
+    expect(beat(2, NOW + 20_000, 5)).toBe('applied')
+    expect(beat(1, NOW + 30_000, 3)).toBe('applied')
+    expect(story.task('a')).toMatchObject({
+      last_heartbeat_at: NOW + 20_000,
+      heartbeat_seq: 2,
+      heartbeat_deadline_at: NOW + 100_000,
+      progress: { done: 5 },
+      timeout_at: NOW + 3_600_000,
+    })
+  })
+
+  it('of a finish that overtakes the start carry who ran it', () => {
+    const story = storyIn('DISPATCHED')
+    expect(story.finish('a', 'SUCCEEDED')).toBe('applied')
+    expect(story.task('a')).toMatchObject({ execution_id: ulidOf('execution'), started_at: null, state: 'SUCCEEDED' })
+    expect(story.run()).toMatchObject({ state: 'RUNNING', started_at: NOW })
+    expect(story.start('a')).toBe('ATTEMPT_OVER')
+  })
+})
+
+describe('an attempt that ends', () => {
+  it('leaves its pools and its deadlines', () => {
+    for (const end of [(story: RunStory) => story.finish('a', 'FAILED'), (story: RunStory) => story.lose('a', 'HEARTBEAT')]) {
+      const story = storyIn('RUNNING')
+      expect(end(story)).toBe('applied')
+      expect(story.task('a')).toMatchObject({
+        start_deadline_at: null,
+        heartbeat_deadline_at: null,
+        timeout_at: null,
+        cancel_deadline_at: null,
+      })
+      expect(story.pool('global')?.in_use).toBe(0)
+      expect(story.pool('location:main')?.in_use).toBe(0)
+    }
+  })
+
+  it.each([
+    ['a failure that may be tried again', { error: { code: 'BOOM', message: '' } }, 'RETRY_WAIT', NOW + 30_000],
+    ['a failure that must not', { error: { code: 'BOOM', message: '', retryable: false } }, 'FAILED', null],
+    [
+      'a worker that says how long to wait',
+      { error: { code: 'BUSY', message: '' }, retry_after_seconds: 1.2345 },
+      'RETRY_WAIT',
+      NOW + 1_234,
+    ],
+  ] as const)('with %s', (_, changes, state, retry_at) => {
+    const story = storyIn('RUNNING')
+    story.finish('a', 'FAILED', changes)
+    expect(story.task('a')).toMatchObject({ state, retry_at, failures: 1, infra_losses: 0, error: changes.error, outcome_reason: 'ERROR' })
+  })
+
+  it('fails for good with its last attempt', () => {
+    const story = createRunStory({ a: { definition: { retry: { max_attempts: 2, jitter: 0 } } } })
+    story.complete('a', 'FAILED')
+    expect(story.dispatch('a', { at: NOW + 30_000 })).toBe('applied')
+    story.start('a', { at: NOW + 40_000 })
+    story.finish('a', 'FAILED', {}, { at: NOW + 50_000 })
+    expect(story.task('a')).toMatchObject({ state: 'FAILED', failures: 2, attempt: 2, retry_at: null, finished_at: NOW + 50_000 })
+    expect(story.run()).toMatchObject({ state: 'FAILED', tasks_failed: 1, tasks_open: 0, finished_at: NOW + 50_000 })
+  })
+
+  it('by a timeout counts as a failure', () => {
+    const story = storyIn('RUNNING')
+    story.lose('a', 'TIMEOUT')
+    expect(story.task('a')).toMatchObject({
+      state: 'RETRY_WAIT',
+      failures: 1,
+      infra_losses: 0,
+      retry_at: NOW + 3_630_000,
+      outcome_reason: 'TIMEOUT',
+    })
+  })
+
+  it.each(['START_DEADLINE', 'HANDOVER_REFUSED'] as const)('by %s counts apart, up to a bound of its own', (reason) => {
+    const story = storyIn('DISPATCHED')
+    story.lose('a', reason, { at: NOW })
+    expect(story.task('a')).toMatchObject({ state: 'RETRY_WAIT', failures: 0, infra_losses: 1, retry_at: NOW + 5_000 })
+    story.dispatch('a', { at: NOW + 5_000 })
+    story.lose('a', reason, { at: NOW + 6_000 })
+    expect(story.task('a')).toMatchObject({ state: 'FAILED', failures: 0, infra_losses: 2 })
+    expect(story.status('a')).toMatchObject({ last_attempt_outcome: 'FAILED', last_attempt_error_code: reason })
+  })
+
+  it('lost on a deadline that a beat has moved since is refused', () => {
+    const story = storyIn('RUNNING')
+    const { heartbeat_deadline_at } = story.task('a')
+    const lost = story.say.attemptLost(
+      story.name('a'),
+      'HEARTBEAT',
+      { task_state: 'RUNNING', deadline_at: heartbeat_deadline_at },
+      {},
+      { at: NOW + 90_000 },
+    )
+    story.fold(story.say.taskHeartbeat(story.name('a'), 1, {}, { at: NOW + 79_000 }))
+    expect(story.fold(lost)).toBe('STALE_BASIS')
+  })
+
+  it('while the run cancels ends its task, whatever it was', () => {
+    for (const end of [
+      (story: RunStory) => story.finish('a', 'FAILED'),
+      (story: RunStory) => story.lose('a', 'TIMEOUT'),
+      (story: RunStory) => story.lose('a', 'HEARTBEAT'),
+      (story: RunStory) => story.lose('a', 'CANCEL_GRACE'),
+    ]) {
+      const story = storyIn('RUNNING')
+      story.cancel({ at: NOW + 1_000 })
+      expect(story.task('a').cancel_deadline_at).toBe(NOW + 31_000)
+      expect(end(story)).toBe('applied')
+      expect(story.task('a')).toMatchObject({ state: 'CANCELLED', retry_at: null, cancel_deadline_at: null })
+      expect(story.run()).toMatchObject({ state: 'CANCELLED', tasks_cancelled: 2, tasks_open: 0 })
+    }
+  })
+
+  it('with a success stands, though the run cancels', () => {
+    const story = storyIn('RUNNING')
+    story.cancel()
+    story.finish('a', 'SUCCEEDED')
+    expect(story.states()).toEqual({ a: 'SUCCEEDED', b: 'CANCELLED' })
+    expect(story.run()).toMatchObject({ state: 'CANCELLED', tasks_succeeded: 1, tasks_cancelled: 1 })
+  })
+})
