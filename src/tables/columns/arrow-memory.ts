@@ -1,0 +1,99 @@
+// Columns of a record batch in WebAssembly memory, read in place through Arrow's C data interface. What it returns are
+// views: they are void after the next call into WebAssembly, so read them at once or copy them.
+
+import { corrupt } from '../../core/errors.js'
+import type { TableName } from '../../projections/tables.js'
+import type { ColumnData } from './column-data.js'
+import { type FileColumn, storageOf } from './file-column.js'
+
+/** The part of parquet-wasm's exported structs that is used here. */
+type Exported = { readonly arrayAddr: () => number; readonly schemaAddr: () => number }
+
+/** Byte offsets in the C structs, on a machine with 32-bit pointers. */
+const ARRAY = { length: 0, null_count: 8, offset: 16, buffers: 40, children: 44 } as const
+const SCHEMA = { format: 0, name: 4, child_count: 24, children: 32 } as const
+
+const FORMATS: Readonly<Record<FileColumn['type'], string>> = {
+  string: 'u',
+  json: 'u',
+  int32: 'i',
+  int64: 'l',
+  timestamp: 'tsm:UTC',
+  double: 'g',
+  boolean: 'b',
+}
+
+type Memory = { readonly buffer: ArrayBufferLike; readonly bytes: Buffer; readonly view: DataView }
+
+/** Counts are 64 bits wide; a batch has fewer than 2^32 rows. */
+const readCount = (memory: Memory, at: number): number => memory.view.getUint32(at, true)
+const readPointer = (memory: Memory, at: number): number => memory.view.getUint32(at, true)
+
+function readText(memory: Memory, at: number): string {
+  const start = readPointer(memory, at)
+  return memory.bytes.toString('latin1', start, memory.bytes.indexOf(0, start))
+}
+
+/** A bit a row to a byte a row; bit `offset` is the first row's. */
+function unpackBits<T extends Uint8Array | Int32Array>(bits: Uint8Array, offset: number, target: T): T {
+  for (let row = 0, bit = offset; row < target.length; row++, bit++) target[row] = ((bits[bit >> 3] as number) >> (bit & 7)) & 1
+  return target
+}
+
+const NO_BYTES = Buffer.alloc(0)
+const NO_FLAGS = new Uint8Array(0)
+
+function readColumn(memory: Memory, column: FileColumn, array: number): ColumnData {
+  const { buffer, bytes } = memory
+  const rows = readCount(memory, array + ARRAY.length)
+  const nulls = readCount(memory, array + ARRAY.null_count)
+  const offset = readCount(memory, array + ARRAY.offset)
+  const buffers = readPointer(memory, array + ARRAY.buffers)
+  const [flags, values] = [readPointer(memory, buffers), readPointer(memory, buffers + 4)]
+  const present = nulls === 0 ? NO_FLAGS : unpackBits(bytes.subarray(flags), offset, new Uint8Array(rows))
+  const base = { column, rows, nulls, present, bytes: NO_BYTES }
+  if (column.type === 'boolean') return { ...base, words: unpackBits(bytes.subarray(values), offset, new Int32Array(rows)) }
+  switch (storageOf(column)) {
+    case 'word':
+      return { ...base, words: new Int32Array(buffer, values + 4 * offset, rows) }
+    case 'pair':
+      return { ...base, words: new Int32Array(buffer, values + 8 * offset, 2 * rows) }
+    case 'text': {
+      const words = new Int32Array(buffer, values + 4 * offset, rows + 1)
+      return { ...base, words, bytes: bytes.subarray(readPointer(memory, buffers + 8)) }
+    }
+  }
+}
+
+/** The columns by place; undefined where the file has none of that name and the column may be null. */
+export function readColumns(
+  memory: ArrayBufferLike,
+  exported: Exported,
+  table: TableName,
+  columns: readonly FileColumn[],
+): readonly (ColumnData | undefined)[] {
+  const source: Memory = { buffer: memory, bytes: Buffer.from(memory), view: new DataView(memory) }
+  const schema = exported.schemaAddr()
+  const places = new Map<string, { readonly array: number; readonly format: string }>()
+  const count = readCount(source, schema + SCHEMA.child_count)
+  const schemas = readPointer(source, schema + SCHEMA.children)
+  const arrays = readPointer(source, exported.arrayAddr() + ARRAY.children)
+  for (let child = 0; child < count; child++) {
+    const at = readPointer(source, schemas + 4 * child)
+    const name = readText(source, at + SCHEMA.name)
+    places.set(name, { array: readPointer(source, arrays + 4 * child), format: readText(source, at + SCHEMA.format) })
+  }
+  return columns.map((column) => {
+    const place = places.get(column.name)
+    if (place === undefined) {
+      if (column.nullable) return undefined
+      throw corrupt(`A file of ${table} has no column ${column.name}. Run \`servo ledger verify\`.`)
+    }
+    if (place.format !== FORMATS[column.type]) {
+      throw corrupt(`Column ${column.name} of a file of ${table} has the Arrow type ${place.format}, not ${FORMATS[column.type]}.`)
+    }
+    const data = readColumn(source, column, place.array)
+    if (data.nulls === 0 || column.nullable) return data
+    throw corrupt(`Column ${column.name} of a file of ${table} has ${data.nulls} rows without a value. Run \`servo ledger verify\`.`)
+  })
+}

@@ -1,0 +1,283 @@
+// Merges sorted table files on columns, row group by row group: only keys and versions are looked at, all else is
+// copied as it lies. It holds one group of each file that has been reached and never a whole file.
+
+import { assert, corrupt } from '../core/errors.js'
+import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
+import { createScratch } from './columns/arrow-message.js'
+import type { ColumnData, Runs } from './columns/column-data.js'
+import { FILE_LAYOUTS, type FileLayout, type FileScope } from './columns/file-column.js'
+import { columnsOfKey, compareRows, type GroupColumns, openSource, type ParquetSource } from './columns/parquet-source.js'
+import { compressionOf, createFileWriter, type FileWriter, loadParquet, type Parquet } from './columns/parquet-writer.js'
+import { decodeColumns, hasValue, integerAt } from './columns/row-decoder.js'
+import { appendSources, createRowGroup, emptyRowGroup, isFull, ROW_GROUP_ROWS, type RowGroup, rowCount } from './columns/row-group.js'
+import type { EncodedFile, MergeOptions } from './table-files.js'
+
+/** A file on local disk. With its smallest key it is opened only when the merge gets there. */
+export type MergeSource = { readonly path: string; readonly min_key?: RowKey }
+
+type Cursor = {
+  readonly place: number
+  readonly file: MergeSource
+  source: ParquetSource | undefined
+  /** Until the file is opened: one row, of which only the key is there. */
+  columns: GroupColumns
+  row: number
+  rows: number
+  is_loaded: boolean
+}
+
+type Filter = Omit<MergeOptions, 'rows_per_file'>
+type IsKept = (columns: GroupColumns, row: number) => boolean
+
+function filterOf(layout: FileLayout, { drop_before, only }: Filter): IsKept | undefined {
+  if (drop_before === undefined && only === undefined) return undefined
+  const valueAt = (name: string): ((columns: GroupColumns, row: number) => number | null) => {
+    const place = layout.columns.findIndex((column) => column.name === name && column.type === 'timestamp')
+    assert(place >= 0, `${layout.table} has no timestamp column ${name} to filter a merge by.`)
+    return (columns, row) => {
+      const data = columns[place] as ColumnData
+      return hasValue(data, row) ? integerAt(layout.table, data, row) : null
+    }
+  }
+  const expiryAt = drop_before === undefined ? undefined : valueAt(drop_before.column)
+  const periodAt = only === undefined ? undefined : valueAt(only.column)
+  return (columns, row) => {
+    const expires = expiryAt?.(columns, row) ?? null
+    if (drop_before !== undefined && expires !== null && expires < drop_before.at) return false
+    if (only === undefined) return true
+    const at = periodAt?.(columns, row) ?? null
+    return at !== null && at >= only.from && at < only.before
+  }
+}
+
+const versionAt = (layout: FileLayout, { columns, row }: Cursor): number =>
+  integerAt(layout.table, columns[layout.row_version] as ColumnData, row)
+
+const compareHeads = (layout: FileLayout, left: Cursor, right: Cursor): number =>
+  compareRows(layout, left.columns, left.row, right.columns, right.row)
+
+/** By key; of one key first the file that must still be opened, then the highest version, which is the one that stays. */
+function isBefore(layout: FileLayout, left: Cursor, right: Cursor): boolean {
+  const difference = compareHeads(layout, left, right)
+  if (difference !== 0) return difference < 0
+  if (left.is_loaded !== right.is_loaded) return !left.is_loaded
+  const versions = left.is_loaded ? versionAt(layout, right) - versionAt(layout, left) : 0
+  return versions === 0 ? left.place < right.place : versions < 0
+}
+
+/** Puts the cursor where it belongs in a queue that is sorted but for it. */
+function enqueue(layout: FileLayout, queue: Cursor[], cursor: Cursor): void {
+  let place = 0
+  while (place < queue.length && isBefore(layout, queue[place] as Cursor, cursor)) place++
+  queue.splice(place, 0, cursor)
+}
+
+/** The first row of the head that does not come before the next file's row: in doubling steps, then by halves. */
+function endOfRun(layout: FileLayout, head: Cursor, next: Cursor): number {
+  let low = head.row
+  let step = 1
+  while (low + step <= head.rows && compareRows(layout, head.columns, low + step - 1, next.columns, next.row) < 0) {
+    low += step
+    step *= 2
+  }
+  let high = Math.min(low + step - 1, head.rows)
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    if (compareRows(layout, head.columns, middle, next.columns, next.row) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Moves the cursor at that place, which alone is out of order, on to its row; out of the queue when its group ends. */
+function advance(layout: FileLayout, queue: Cursor[], from: number, row: number): void {
+  const cursor = queue[from]
+  assert(cursor !== undefined, `A merge of ${layout.table} advanced a file that it had finished.`)
+  cursor.row = row
+  let place = from
+  for (let next = queue[place + 1]; next !== undefined; next = queue[place + 1]) {
+    if (!isUsedUp(cursor) && isBefore(layout, cursor, next)) break
+    queue[place++] = next
+  }
+  if (isUsedUp(cursor)) queue.length--
+  else queue[place] = cursor
+}
+
+const isUsedUp = (cursor: Cursor): boolean => cursor.row === cursor.rows
+
+function addRun(runs: Runs, source: number, start: number, end: number): void {
+  const last = runs.end.length - 1
+  if (last >= 0 && runs.source[last] === source && runs.end[last] === start) runs.end[last] = end
+  else {
+    runs.source.push(source)
+    runs.start.push(start)
+    runs.end.push(end)
+  }
+}
+
+/** Adds the rows from the head's on that are kept, at most `limit`; says how many, and which row comes next. */
+function addKept(runs: Runs, head: Cursor, end: number, limit: number, isKept: IsKept | undefined): readonly [number, number] {
+  if (isKept === undefined) {
+    const stop = Math.min(end, head.row + limit)
+    addRun(runs, head.place, head.row, stop)
+    return [stop - head.row, stop]
+  }
+  let count = 0
+  let row = head.row
+  for (; row < end && count < limit; row++) {
+    if (!isKept(head.columns, row)) continue
+    addRun(runs, head.place, row, row + 1)
+    count++
+  }
+  return [count, row]
+}
+
+/** As many rows of the result as can be told from the groups in memory, at most `limit`. */
+function takeRuns(layout: FileLayout, queue: Cursor[], limit: number, isKept: IsKept | undefined): readonly [Runs, number] {
+  const runs: Runs = { source: [], start: [], end: [] }
+  let count = 0
+  for (let isComplete = true; isComplete && count < limit; ) {
+    const head = queue[0]
+    if (head === undefined || !head.is_loaded) break
+    const next = queue[1]
+    let end = next === undefined ? head.rows : endOfRun(layout, head, next)
+    if (end === head.row) {
+      end++
+      // The head has the highest version of its key: the others' rows are older, and go.
+      for (let older = queue[1]; older !== undefined && compareHeads(layout, head, older) === 0; older = queue[1]) {
+        advance(layout, queue, 1, older.row + 1)
+        if (isUsedUp(older)) isComplete = false
+      }
+    }
+    const [added, row] = addKept(runs, head, end, limit - count, isKept)
+    count += added
+    advance(layout, queue, 0, row)
+    if (isUsedUp(head)) isComplete = false
+  }
+  return [runs, count]
+}
+
+/** The cursor's next group, or its first; false when there is none. */
+async function loadNext(parquet: Parquet, layout: FileLayout, cursor: Cursor): Promise<boolean> {
+  const { path, min_key: minKey } = cursor.file
+  const isFirst = cursor.source === undefined
+  cursor.source ??= await openSource(parquet, layout, path)
+  const columns = await cursor.source.next()
+  // A file was not opened while the merge was below its smallest key: a wrong one would put rows out of order.
+  if (isFirst && minKey !== undefined && (columns === undefined || compareRows(layout, cursor.columns, 0, columns, 0) !== 0)) {
+    throw corrupt(`${path} does not begin with the key ${minKey.join(', ')} that it is listed with. Run \`servo ledger verify\`.`)
+  }
+  cursor.columns = columns ?? []
+  cursor.row = 0
+  cursor.rows = columns?.[layout.row_version]?.rows ?? 0
+  cursor.is_loaded = true
+  if (cursor.rows > 0) return true
+  await closeCursor(cursor)
+  return false
+}
+
+async function closeCursor(cursor: Cursor): Promise<void> {
+  const { source } = cursor
+  cursor.source = undefined
+  cursor.columns = []
+  await source?.close()
+}
+
+const createCursor = (layout: FileLayout, file: MergeSource, place: number): Cursor => ({
+  place,
+  file,
+  source: undefined,
+  columns: file.min_key === undefined ? [] : columnsOfKey(layout, file.min_key),
+  row: 0,
+  rows: 1,
+  is_loaded: false,
+})
+
+/** Brings in what the next step needs: files at whose first key the merge stands, and the next groups of the others. */
+async function loadWanted(parquet: Parquet, layout: FileLayout, cursors: readonly Cursor[], queue: Cursor[]): Promise<void> {
+  for (const cursor of cursors) {
+    if (cursor.source === undefined || !isUsedUp(cursor)) continue
+    if (await loadNext(parquet, layout, cursor)) enqueue(layout, queue, cursor)
+  }
+  for (let head = queue[0]; head !== undefined && !head.is_loaded; head = queue[0]) {
+    queue.shift()
+    if (await loadNext(parquet, layout, head)) enqueue(layout, queue, head)
+  }
+}
+
+type MergeJob = {
+  readonly table: TableName
+  readonly scope: FileScope
+  readonly sources: readonly MergeSource[]
+  readonly options: MergeOptions
+}
+
+/** Groups of the result, one after another in the same memory. A group never spans two files of the result. */
+async function* mergeGroups(parquet: Parquet, { table, scope, sources, options }: MergeJob): AsyncGenerator<RowGroup> {
+  const layout = FILE_LAYOUTS[table]
+  const isKept = filterOf(layout, options)
+  const cursors = sources.map((file, place) => createCursor(layout, file, place))
+  const queue: Cursor[] = []
+  const group = createRowGroup(layout, scope, ROW_GROUP_ROWS)
+  let fileRows = 0
+  try {
+    for (const cursor of cursors) {
+      if (cursor.file.min_key !== undefined || (await loadNext(parquet, layout, cursor))) enqueue(layout, queue, cursor)
+    }
+    for (;;) {
+      await loadWanted(parquet, layout, cursors, queue)
+      if (queue.length === 0) break
+      const room = Math.min(ROW_GROUP_ROWS, options.rows_per_file - fileRows) - rowCount(group)
+      const [runs, count] = takeRuns(layout, queue, room, isKept)
+      appendSources(
+        group,
+        cursors.map(({ columns }) => columns),
+        runs,
+        count,
+      )
+      const isFileFull = fileRows + rowCount(group) === options.rows_per_file
+      if (!isFileFull && !isFull(group)) continue
+      fileRows = isFileFull ? 0 : fileRows + rowCount(group)
+      yield group
+      emptyRowGroup(group)
+    }
+    if (rowCount(group) > 0) yield group
+  } finally {
+    for (const cursor of cursors) await closeCursor(cursor)
+  }
+}
+
+/** The rows of sorted files, for each key the one with the highest row_version, in new files of at most `rows_per_file`
+ *  rows. Others run between its steps, each of which is a row group read or written. */
+export async function* mergeFiles(
+  table: TableName,
+  scope: FileScope,
+  sources: readonly MergeSource[],
+  options: MergeOptions,
+): AsyncGenerator<EncodedFile> {
+  assert(options.rows_per_file > 0, `A merge of ${table} must allow its files a row.`)
+  const parquet = loadParquet()
+  const scratch = createScratch()
+  let writer: FileWriter | undefined
+  let rows = 0
+  for await (const group of mergeGroups(parquet, { table, scope, sources, options })) {
+    writer ??= createFileWriter(parquet, FILE_LAYOUTS[table], compressionOf(table), scratch)
+    await writer.add(group)
+    rows += rowCount(group)
+    if (rows < options.rows_per_file) continue
+    yield await writer.finish()
+    writer = undefined
+    rows = 0
+  }
+  if (writer !== undefined) yield await writer.finish()
+}
+
+const NO_SCOPE: FileScope = { tenant_id: '', workspace_id: '' }
+
+/** The same rows, decoded, a batch at a time. */
+export async function* streamFiles(table: TableName, sources: readonly MergeSource[]): AsyncGenerator<LooseRow[]> {
+  const options = { rows_per_file: Number.POSITIVE_INFINITY }
+  for await (const group of mergeGroups(loadParquet(), { table, scope: NO_SCOPE, sources, options })) {
+    yield decodeColumns(FILE_LAYOUTS[table], group.columns)
+  }
+}
