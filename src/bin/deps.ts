@@ -73,7 +73,7 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
 
 function tableFiles(store: ObjectStore, scope: Scope, folder: string, memory_limit_mb: number): TableFiles {
   const cache = createFileCache({ store, folder, bytes_max: CACHE_BYTES_MAX })
-  return createParquetFiles({ store, cache, scope, memory_limit_mb, threads: 2, connections: 2 })
+  return createParquetFiles({ cache, scope, memory_limit_mb, threads: 2, connections: 2 })
 }
 
 /** An appender that keeps its names above what turns have closed, by looking at the pointer now and then. */

@@ -2,34 +2,55 @@
 // and never touches a segment, a revision or a checkpoint: replay needs those.
 
 import { AS_OF_KEPT_MS, ORPHAN_AGE_MS } from '../core/limits.js'
-import { instantMs, stampMs } from '../core/time.js'
+import { type Clock, instantMs, stampMs } from '../core/time.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { type Checkpoint, checkpointName, parseCheckpoint, type Pointer, STATE_PREFIX } from '../tables/revision.js'
-import { readDocument, readPointer } from '../tables/snapshot.js'
+import { type PublishedPointer, readDocument, readPointer } from '../tables/snapshot.js'
 import { walkBack } from './chain.js'
+import { refuseNewerFold, swapPointer } from './swap.js'
 
 export type CollectAnswer = { readonly kept_count: number; readonly deleted_count: number; readonly too_young_count: number }
 
-export type CollectDeps = { readonly store: ObjectStore }
+export type CollectDeps = { readonly store: ObjectStore; readonly clock: Clock }
 
-export async function collectOrphans({ store }: CollectDeps): Promise<CollectAnswer> {
+export async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
+  const { store } = deps
   // The listing comes first: what is published while it runs is either too young to be deleted or named already.
   const { objects, server_time } = await listState(store)
   const { published } = await readPointer(store)
-  const reachable = published === undefined ? new Set<string>() : await reachableFiles(store, published.pointer, server_time)
+  if (published !== undefined) refuseNewerFold(published.pointer)
+  const reachable = await reachableFrom(store, published, server_time)
+  const unreachable = objects.filter(({ name }) => !reachable.has(name))
+  const old = unreachable.filter(({ creation_time }) => server_time - stampMs(creation_time) > ORPHAN_AGE_MS)
+  const deleted_count = old.length === 0 ? 0 : await deleteFenced(deps, old, server_time)
+  return {
+    kept_count: objects.length - unreachable.length + old.length - deleted_count,
+    deleted_count,
+    too_young_count: unreachable.length - old.length,
+  }
+}
+
+/** Writes the pointer once more as it is before anything is deleted: whoever uploaded these files and was paused since
+ *  finds another generation when it wakes up, and publishes nothing, however long ago it looked at its deadline. */
+async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], now: number): Promise<number> {
+  const { store } = deps
+  const { published } = await readPointer(store)
+  if (published !== undefined) {
+    const fenced = await swapPointer(deps, published.pointer, published)
+    if (fenced.kind !== 'won') return 0
+  }
+  const reachable = await reachableFrom(store, (await readPointer(store)).published, now)
   let deleted_count = 0
-  let too_young_count = 0
-  for (const object of objects) {
-    if (reachable.has(object.name)) continue
-    if (server_time - stampMs(object.creation_time) <= ORPHAN_AGE_MS) {
-      too_young_count += 1
-      continue
-    }
-    const answer = await store.delete(object.name, { if_generation: object.generation })
+  for (const { name, generation } of old) {
+    if (reachable.has(name)) continue
+    const answer = await store.delete(name, { if_generation: generation })
     if (answer.kind === 'deleted') deleted_count += 1
   }
-  return { kept_count: objects.length - deleted_count - too_young_count, deleted_count, too_young_count }
+  return deleted_count
 }
+
+const reachableFrom = async (store: ObjectStore, published: PublishedPointer | undefined, now: number): Promise<Set<string>> =>
+  published === undefined ? new Set() : reachableFiles(store, published.pointer, now)
 
 async function listState(store: ObjectStore): Promise<{ readonly objects: ObjectHead[]; readonly server_time: number }> {
   const objects: ObjectHead[] = []

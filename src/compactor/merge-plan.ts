@@ -1,12 +1,11 @@
-// Which files of a table are merged into which level. Pure arithmetic over the parts of a checkpoint.
-//
-// A level holds one sorted run: parts that do not overlap. Levels come in tiers of LEVELS_PER_TIER; when a tier has no
-// free level, all its runs become one run of the next tier. So a row is rewritten once a tier, and the number of tiers
-// grows with the logarithm of the table. Which file is newer is never read off a level: the row's version says it.
+// Which files of a table are merged into which level: pure arithmetic over the parts of a checkpoint. Which file is newer
+// is never read off a level; the row's version says it.
 
 import type { Part } from '../tables/revision.js'
 
-/** Four runs of a size make one of the next: fewer rewrite more, more have to be asked more. */
+/** A level holds one sorted run: parts that do not overlap. Levels come in tiers; when a tier has no free level, its runs
+ *  become one run of the next tier. So a row is rewritten once a tier, and the tiers grow with the table's logarithm.
+ *  Four runs of a size make one of the next: fewer rewrite more, more have to be asked more. */
 const LEVELS_PER_TIER = 4
 /** A run of the first tier is what about one merge of deltas brings. */
 const FIRST_TIER_ROWS = 20_000

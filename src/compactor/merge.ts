@@ -1,9 +1,9 @@
 // Merges the L0 files since the last checkpoint into the base, and publishes the new checkpoint without segments. It
 // replaces only what it read: where turns publish meanwhile, their deltas stay on top; where another merge won, it gives up.
 
-import { unavailable } from '../core/errors.js'
+import { assert, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import { FILE_ROWS_MAX, MERGE_DEADLINE_MS } from '../core/limits.js'
+import { FILE_ROWS_MAX, MERGE_DEADLINE_MS, MERGE_DUE_DELTAS } from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
 import { newUlid, ulidTime } from '../core/ulid.js'
 import { expiryCut } from '../projections/retention.js'
@@ -25,9 +25,9 @@ import {
 import { type PublishedPointer, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
 import type { EncodedFile, MergeOptions } from '../tables/table-files.js'
 import { writeChainPages } from './chain.js'
-import { planMerge } from './merge-plan.js'
+import { type MergePlan, planMerge } from './merge-plan.js'
 import { pointerTo, type PublishDeps } from './publish.js'
-import { swapPointer } from './swap.js'
+import { refuseNewerFold, swapPointer } from './swap.js'
 
 export type MergeAnswer =
   | { readonly kind: 'merged'; readonly sequence: number; readonly parts_written: number; readonly rows_written: number }
@@ -48,11 +48,14 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
   const { published } = await readPointer(deps.store)
   if (published === undefined) return { kind: 'nothing_due' }
   const { pointer } = published
+  refuseNewerFold(pointer)
   const before = await readDocument(deps.store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
   const deltas = await Promise.all(pointer.deltas.map(({ sequence, revision }) => readRevision(deps.store, sequence, revision)))
   const newest = deltas.at(-1) ?? (await readRevision(deps.store, pointer.sequence, pointer.revision))
   const merged = await mergeTables(deps, before, deltas, newest, request.whole === true)
-  if (merged.parts_written === 0 && merged.parts_dropped === 0 && deltas.length === 0) return { kind: 'nothing_due' }
+  // The revision of a merge is a delta itself, without files: alone it is no reason for another.
+  const isChanged = merged.parts_written > 0 || merged.parts_dropped > 0
+  if (!isChanged && deltas.length < MERGE_DUE_DELTAS) return { kind: 'nothing_due' }
   const checkpoint: Checkpoint = {
     schema: 'servo-checkpoint-v1',
     name: newUlid(deps.clock.now(), deps.random),
@@ -103,7 +106,7 @@ async function mergeTables(
         after.push(...group.parts)
         continue
       }
-      const written = await writeRun(deps, table, plan.inputs, plan.level, group.period, newest)
+      const written = await writeRun(deps, table, plan, group.period, newest)
       after.push(...plan.kept, ...written)
       merged.parts_written += written.length
       merged.rows_written += written.reduce((sum, { rows }) => sum + rows, 0)
@@ -135,6 +138,7 @@ function groupsOf(table: TableName, parts: readonly Part[], newest: Revision): G
   if (period === undefined) return [{ kind: 'live', period: null, parts, isFinished: false }]
   const byPeriod = new Map<number, Part[]>()
   for (const part of parts) {
+    assert(part.period !== null || part.periods !== undefined, `${part.name} does not say which periods of ${table} it mixes.`)
     for (const start of part.period === null ? (part.periods ?? []) : [part.period]) {
       byPeriod.set(start, [...(byPeriod.get(start) ?? []), part])
     }
@@ -151,24 +155,24 @@ function groupsOf(table: TableName, parts: readonly Part[], newest: Revision): G
 async function writeRun(
   deps: PublishDeps,
   table: TableName,
-  inputs: readonly Part[],
-  level: number,
+  { inputs, kept, level }: MergePlan,
   period: number | null,
   newest: Revision,
 ): Promise<Part[]> {
   const written: Part[] = []
-  for await (const file of deps.files.merge(table, inputs, mergeOptions(table, period, newest))) {
+  for await (const file of deps.files.merge(table, inputs, mergeOptions(table, period, newest, kept.length === 0))) {
     written.push(await writePart(deps, table, file, level, period))
   }
   return written
 }
 
-function mergeOptions(table: TableName, start: number | null, newest: Revision): MergeOptions {
+/** An expired row may only go where nothing older of its key is left: else the older version would come to light again. */
+function mergeOptions(table: TableName, start: number | null, newest: Revision, mayDrop: boolean): MergeOptions {
   const { period } = tableNamed(table)
   if (period !== undefined && start !== null) {
     return { rows_per_file: FILE_ROWS_MAX, only: { column: period.column, from: start, before: start + period.unit_ms } }
   }
-  const drop_before = expiryCut(table, instantMs(newest.fold_time), newest.retention)
+  const drop_before = mayDrop ? expiryCut(table, instantMs(newest.fold_time), newest.retention) : undefined
   return { rows_per_file: FILE_ROWS_MAX, ...(drop_before === undefined ? {} : { drop_before }) }
 }
 
@@ -207,12 +211,12 @@ type CheckpointPublication = {
 async function publishCheckpoint(deps: PublishDeps, read: Pointer, publication: CheckpointPublication): Promise<number | undefined> {
   const { checkpoint, started, is_scratch } = publication
   for (let tries = 0; tries < PUBLISH_TRIES_MAX; tries++) {
-    const { published: base } = await readPointer(deps.store)
+    const { published: base, server_time } = await readPointer(deps.store)
     if (base === undefined || !isStillMine(read, base)) return undefined
     const { pointer } = base
     const chain_through = is_scratch ? 0 : await writeChainPages(deps, pointer)
     const newest = await readRevision(deps.store, pointer.sequence, pointer.revision)
-    const revision = checkpointRevision(deps, newest, publication)
+    const revision = checkpointRevision(deps, newest, publication, server_time)
     await writeOnce(deps, revisionName(revision.sequence, revision.revision), encodeRevision(revision))
     if (deps.clock.elapsed() - started > MERGE_DEADLINE_MS) {
       throw unavailable('The merge took longer than its deadline and was not published: collection may take its files. It starts again.')
@@ -231,6 +235,7 @@ function checkpointRevision(
   deps: PublishDeps,
   newest: Revision,
   { checkpoint, files_removed, is_scratch }: CheckpointPublication,
+  published_at: number,
 ): Revision {
   const now = deps.clock.now()
   return {
@@ -240,7 +245,7 @@ function checkpointRevision(
     previous: newest.revision,
     checkpoint: checkpoint.name,
     turn_id: newUlid(now, deps.random),
-    published_at: instantText(now),
+    published_at: instantText(published_at),
     segments: [],
     files_added: [],
     files_removed,

@@ -44,6 +44,8 @@ export type Publication = {
   readonly segments: readonly FoldedSegment[]
   readonly fold_time: number
   readonly turn_id: string
+  /** By the store's clock, never by this machine's: `as_of` and collection go by it. */
+  readonly published_at: number
   readonly retention: RetentionPolicy
   readonly listing_window_ms: number
   readonly watermarks: Watermarks
@@ -70,7 +72,7 @@ export async function publish(deps: PublishDeps, publication: Publication): Prom
   const written = await writeTableFiles(deps, revision_id, publication.changed)
   const checkpoint = publication.with_checkpoint ? ownCheckpoint(deps, publication, revision_id, written) : publication.snapshot?.checkpoint
   assert(checkpoint, 'A revision has a checkpoint below it.')
-  const revision = describe(publication, revision_id, checkpoint, written, instantText(clock.now()))
+  const revision = describe(publication, revision_id, checkpoint, written)
   const revisionBytes = encodeRevision(revision)
   if (publication.with_checkpoint) await writeOnce(deps, checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
   await writeOnce(deps, revisionName(publication.sequence, revision_id), revisionBytes)
@@ -152,13 +154,7 @@ function ownCheckpoint(deps: PublishDeps, publication: Publication, revision_id:
   }
 }
 
-function describe(
-  publication: Publication,
-  revision_id: string,
-  checkpoint: Checkpoint,
-  written: readonly WrittenFile[],
-  published_at: string,
-): Revision {
+function describe(publication: Publication, revision_id: string, checkpoint: Checkpoint, written: readonly WrittenFile[]): Revision {
   const { sequence, fold_version, turn_id, segments, retention, listing_window_ms, watermarks, counts, applied_total, set_sum } =
     publication
   return {
@@ -170,7 +166,7 @@ function describe(
     fold_version,
     fold_time: instantText(publication.fold_time),
     turn_id,
-    published_at,
+    published_at: instantText(publication.published_at),
     segments: [...segments],
     files_added: written.map(({ added }) => added),
     files_removed: [],

@@ -1,6 +1,7 @@
 // The compare-and-swap of the pointer, the only fence there is, with lost answers resolved. It never decides by time.
 
-import { conflict, isOperatingError, unavailable } from '../core/errors.js'
+import { assert, conflict, isOperatingError, unavailable } from '../core/errors.js'
+import { FOLD_VERSION, POINTER_BYTES_MAX } from '../core/limits.js'
 import type { Clock } from '../core/time.js'
 import { CREATE, type ObjectStore } from '../storage/object-store.js'
 import { encodePointer, type Pointer, POINTER_NAME } from '../tables/revision.js'
@@ -22,6 +23,7 @@ export async function swapPointer(
   base: PublishedPointer | undefined,
 ): Promise<SwapOutcome> {
   const bytes = encodePointer(next)
+  assert(bytes.byteLength <= POINTER_BYTES_MAX, `The pointer has ${bytes.byteLength} bytes, ${POINTER_BYTES_MAX} are the limit.`)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const answer = await tryPut(store, bytes, base?.generation ?? CREATE)
     if (answer.kind === 'stored') return { kind: 'won', published: { pointer: next, generation: answer.head.generation } }
@@ -50,8 +52,9 @@ async function resolve(store: ObjectStore, next: Pointer, base: PublishedPointer
     if (base === undefined) return 'untouched'
     throw conflict(`The pointer in ${store.label} is gone. Nobody ever deletes it: restore it before anything else is published.`)
   }
-  if (published.pointer.revision === next.revision) return { kind: 'won', published }
+  // Before the name of the revision: a fence writes the same revision again, and wants another generation.
   if (published.generation === base?.generation) return 'untouched'
+  if (published.pointer.revision === next.revision) return { kind: 'won', published }
   return (await isAncestor(store, next, published.pointer)) ? { kind: 'superseded' } : { kind: 'lost' }
 }
 
@@ -66,4 +69,13 @@ async function isAncestor(store: ObjectStore, ours: Pointer, newest: Pointer): P
     sequence -= 1
   }
   return revision === ours.revision
+}
+
+/** A process that does not know every table of a newer version would publish without them, and collect their files. */
+export function refuseNewerFold(pointer: Pointer, fold_version: number = FOLD_VERSION): void {
+  if (pointer.fold_version <= fold_version) return
+  throw conflict(
+    `The workspace is at fold version ${pointer.fold_version} and this process knows version ${fold_version}: ` +
+      'it publishes and removes nothing. Install the newer Servo here too.',
+  )
 }

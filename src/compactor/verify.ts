@@ -5,7 +5,7 @@ import { messageOf } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import { compareStamps } from '../core/time.js'
 import { listSegments, readSegment, type SegmentHead } from '../ledger/read.js'
-import { parseSegment } from '../ledger/segment.js'
+import { countEntries, parseStored } from '../ledger/stored-segment.js'
 import { addToSetSum, EMPTY_SET_SUM, setSumText } from '../ledger/set-sum.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { OutcomeCounts, Pointer, Revision } from '../tables/revision.js'
@@ -28,6 +28,9 @@ export type VerifyDeps = TableStore & { readonly scope: { readonly tenant_id: st
 
 type Tally = { -readonly [K in keyof OutcomeCounts]: number }
 
+/** Folded segments by name, with the listing window that their revision went by. */
+type Folded = Map<string, number>
+
 const READS_AT_ONCE = 16
 
 export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
@@ -37,7 +40,7 @@ export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
   const { segments } = await listSegments(deps.store, 0)
   const ledger = new Map(segments.map((segment) => [segment.segment_name, segment]))
   const counts: Tally = { applied: 0, duplicate: 0, refused: 0, quarantined: 0 }
-  const folded = new Set<string>()
+  const folded: Folded = new Map()
   const revision_count = published === undefined ? 0 : await verifyChain(deps, published.pointer, ledger, folded, counts, problems)
   const files = published === undefined ? new Set<string>() : await reachableFiles(deps.store, published.pointer, server_time)
   if (published !== undefined) await verifyFiles(deps, published.pointer, files, problems)
@@ -60,7 +63,7 @@ async function verifyChain(
   deps: VerifyDeps,
   pointer: Pointer,
   ledger: ReadonlyMap<string, SegmentHead>,
-  folded: Set<string>,
+  folded: Folded,
   counts: Tally,
   problems: string[],
 ): Promise<number> {
@@ -75,7 +78,7 @@ async function verifyChain(
       for (const segment of revision.segments) {
         if (folded.has(segment.name))
           problems.push(`Segment ${segment.name} was folded twice, the second time by revision ${revision.sequence}.`)
-        folded.add(segment.name)
+        folded.set(segment.name, revision.listing_window_ms)
         set_sum = addToSetSum(set_sum, segment.name, segment.crc32c)
         problems.push(...stillThere(ledger.get(segment.name), segment, revision.sequence))
       }
@@ -144,21 +147,29 @@ async function verifyFile(store: ObjectStore, name: string, crc32c: string | und
 async function countEvents(
   { store, scope }: VerifyDeps,
   segments: readonly SegmentHead[],
-  folded: ReadonlySet<string>,
+  folded: Folded,
   problems: string[],
 ): Promise<{ readonly folded: number; readonly unfolded: number }> {
   const totals = { folded: 0, unfolded: 0 }
   for (const some of inGroups(segments)) {
-    const counted = await Promise.all(some.map((segment) => countSegment(store, scope, segment, problems)))
+    const counted = await Promise.all(
+      some.map((segment) => countSegment(store, scope, segment, folded.get(segment.segment_name), problems)),
+    )
     for (const [index, count] of counted.entries()) totals[folded.has(some[index]?.segment_name ?? '') ? 'folded' : 'unfolded'] += count
   }
   return totals
 }
 
-async function countSegment(store: ObjectStore, scope: VerifyDeps['scope'], segment: SegmentHead, problems: string[]): Promise<number> {
+async function countSegment(
+  store: ObjectStore,
+  scope: VerifyDeps['scope'],
+  segment: SegmentHead,
+  listing_window_ms: number | undefined,
+  problems: string[],
+): Promise<number> {
   try {
     const bytes = await readSegment(store, segment.name, segment.crc32c)
-    return parseSegment(bytes, scope).batches.reduce((sum, { entries }) => sum + entries.length, 0)
+    return countEntries(parseStored(segment, bytes, scope, listing_window_ms ?? Number.POSITIVE_INFINITY))
   } catch (error) {
     problems.push(messageOf(error))
     return 0

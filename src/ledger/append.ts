@@ -36,9 +36,9 @@ export type Appender = {
   readonly appendTogether: (batches: readonly (readonly LedgerEvent[])[]) => Promise<AppendAnswer>
 }
 
-/** Longer than any hiccup that a client would sit through; a caller tries again with the same keys after it. */
 /** How full a segment is filled with batches; the rest is for what surrounds them. */
 export const GROUP_SHARE = 0.9
+/** Longer than any hiccup that a client would sit through; a caller tries again with the same keys after it. */
 const APPEND_DEADLINE_MS = 20_000
 const RETRY_FIRST_MS = 25
 const RETRY_LONGEST_MS = 1_000

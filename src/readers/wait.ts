@@ -17,14 +17,12 @@ export type Outcome = KnownOutcome | { readonly kind: 'pending' }
 /** What this revision says of the event. `pending`: it was not folded yet, or so long ago that its key has expired. */
 export async function outcomeIn(view: View, { event_id, idempotency_key }: Asked): Promise<Outcome> {
   const { sequence } = view
-  // Refused first: the key of a refused event may have been applied by a later one, and that is not this one's outcome.
+  const applied = await view.row('idempotency_keys', [idempotency_key])
+  if (applied?.['event_id'] === event_id) return { kind: 'applied', sequence }
+  // Before the duplicate: the key of a refused event may have been applied by a later one, and that is not its outcome.
   const refusal = await view.row('refusals', [idempotency_key, event_id])
   if (refusal !== undefined) return { kind: 'refused', sequence, reason: String(refusal['reason']), detail: refusal['detail'] }
-  const applied = await view.row('idempotency_keys', [idempotency_key])
-  if (applied !== undefined) {
-    const applied_event_id = String(applied['event_id'])
-    return applied_event_id === event_id ? { kind: 'applied', sequence } : { kind: 'duplicate', sequence, applied_event_id }
-  }
+  if (applied !== undefined) return { kind: 'duplicate', sequence, applied_event_id: String(applied['event_id']) }
   const { rows } = await view.page('quarantine', { where: [{ column: 'event_id', is: '=', value: event_id }], limit: 1 })
   const [quarantined] = rows
   if (quarantined === undefined) return { kind: 'pending' }

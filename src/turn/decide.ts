@@ -1,7 +1,7 @@
 // Asks the controllers and appends what they say, again and again until they say nothing that is new. What was said is
 // folded from its stored bytes: another turn may have said it first, and then its words stand.
 
-import { RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
+import { PUBLISH_AFTER_MS, RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
 import { stampMs } from '../core/time.js'
 import { crc32cHex } from '../core/hash.js'
 import type { LedgerEvent } from '../events/event.js'
@@ -14,27 +14,30 @@ import type { Pass, TurnDeps } from './pass.js'
 import { type Decision, eventsOf } from './reconcile.js'
 import type { Workspace } from './workspace.js'
 
-/** Whether the controllers were still talking when they were cut off. */
-export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<boolean> {
+/** `speaking`: there is more to say, after what was said is published. `cut_off`: somebody repeats himself without end. */
+export type Spoken = 'quiet' | 'speaking' | 'cut_off'
+
+export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<Spoken> {
   for (;;) {
     const oldest = pass.queue[0]
     const lag_ms = oldest === undefined ? 0 : Math.max(0, pass.now - stampMs(oldest.creation_time))
     const answer = deps.reconcile({ rows: workspace.rows, now: pass.now, lag_ms, hold_until: null })
     pass.wake_at = answer.wake_at
-    if (answer.decisions.length === 0) return false
+    if (answer.decisions.length === 0) return 'quiet'
     if (++pass.reconcile_count > RECONCILE_PASSES_MAX) {
       const speakers = [...new Set(answer.decisions.map(({ said_by }) => said_by))].join(', ')
       deps.log?.(
         `A turn was cut off after ${RECONCILE_PASSES_MAX} rounds of decisions; ${speakers} spoke last. It goes on in the next turn.`,
       )
-      return true
+      return 'cut_off'
     }
     const stored = await appendDecisions(deps, workspace, pass, answer.decisions)
     // Everything that was said is folded already, and was refused: saying it once more on the same basis changes nothing.
-    if (stored.length === 0) return false
+    if (stored.length === 0) return 'quiet'
     pass.pending.first_folded_at ??= deps.clock.elapsed()
     await foldSegments(deps, workspace.rows, lookup, pass.pending, stored)
-    if (pass.pending.has_dispatch) return true
+    const isPublishDue = deps.clock.elapsed() - pass.pending.first_folded_at >= PUBLISH_AFTER_MS
+    if (pass.pending.has_dispatch || isPublishDue) return 'speaking'
   }
 }
 

@@ -1,9 +1,9 @@
 // Folds stored segments into the working set, and keeps the account of what became of every event. It publishes nothing.
 
-import { instantText, stampMs } from '../core/time.js'
-import { ulidTime } from '../core/ulid.js'
+import { stampMs } from '../core/time.js'
 import { readSegment, type SegmentHead } from '../ledger/read.js'
-import { type ParsedSegment, parseSegment, quarantinedSegment } from '../ledger/segment.js'
+import type { ParsedSegment } from '../ledger/segment.js'
+import { countEntries, parseStored } from '../ledger/stored-segment.js'
 import { addToSetSum } from '../ledger/set-sum.js'
 import { foldBatch } from '../projections/fold.js'
 import { type Hints, hintsOf } from '../projections/hint.js'
@@ -54,7 +54,7 @@ export async function foldSegments(
   pending: Pending,
   stored: readonly StoredSegment[],
 ): Promise<void> {
-  const parsed = stored.map(({ head, bytes }) => ({ head, segment: parse(deps, head, bytes) }))
+  const parsed = stored.map(({ head, bytes }) => ({ head, segment: parseStored(head, bytes, deps.scope, deps.listing_window_ms) }))
   const batches = parsed.flatMap(({ head, segment }) => segment.batches.map((batch) => ({ head, segment, batch })))
   const hints = hintsOf(batches.flatMap(({ batch }) => batch.entries))
   await loadAhead(deps, rows, lookup, batches.slice(), hints)
@@ -72,15 +72,6 @@ export async function foldSegments(
     account(pending, batch.entries, outcomes)
   }
   for (const { head, segment } of parsed) note(pending, head, segment)
-}
-
-function parse(deps: FoldDeps, head: SegmentHead, bytes: Uint8Array): ParsedSegment {
-  const deadline = ulidTime(head.segment_name) + deps.listing_window_ms
-  if (stampMs(head.creation_time) > deadline) {
-    const detail = `created at ${head.creation_time}, after the end of the listing window of its name at ${instantText(deadline)}`
-    return quarantinedSegment('LATE', bytes, detail)
-  }
-  return parseSegment(bytes, deps.scope)
 }
 
 async function loadAhead(
@@ -107,7 +98,7 @@ function account(pending: Pending, entries: ParsedSegment['batches'][number]['en
 
 function note(pending: Pending, head: SegmentHead, segment: ParsedSegment): void {
   pending.set_sum = addToSetSum(pending.set_sum, head.segment_name, head.crc32c)
-  const count = segment.batches.reduce((sum, { entries }) => sum + entries.length, 0)
+  const count = countEntries(segment)
   const { segment_name, creation_time, generation, crc32c } = head
   pending.segments.push({ name: segment_name, creation_time, generation, crc32c, count })
 }

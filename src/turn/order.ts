@@ -1,8 +1,10 @@
 // From listings to what is folded now, in order. It decides by the store's stamps alone, never by the names' time.
 
+import { foldedOf } from '../compactor/window.js'
 import { compareStamps } from '../core/time.js'
 import { findSegment, inFoldOrder, type Listing, listSegments, type SegmentHead } from '../ledger/read.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import type { Pointer } from '../tables/revision.js'
 
 /** The segments that are new, in fold order, such that nothing is among them without what was acknowledged before it. */
 export async function listNewSegments(
@@ -28,8 +30,13 @@ async function listAgain(store: ObjectStore, closed_through: number, first: List
   return second.segments.filter(({ creation_time }) => compareStamps(creation_time, youngest) <= 0)
 }
 
-/** What a full listing of the window named: read by name, since a listing from the last closed minute does not show it. */
-export async function findMissed(store: ObjectStore, names: readonly string[]): Promise<SegmentHead[]> {
-  const found = await Promise.all(names.map((name) => findSegment(store, name)))
-  return inFoldOrder(found.filter((head) => head !== undefined))
+/** What a full listing of the window named: read by name, since a listing from the last closed minute does not show it.
+ *  Such a hint may come twice, or late: what the chain has folded already is left out. */
+export async function findMissed(store: ObjectStore, pointer: Pointer | undefined, names: readonly string[]): Promise<SegmentHead[]> {
+  const found = await Promise.all([...new Set(names)].map((name) => findSegment(store, name)))
+  const heads = found.filter((head) => head !== undefined)
+  const folded = pointer === undefined ? NONE : await foldedOf(store, pointer, heads)
+  return inFoldOrder(heads.filter(({ segment_name }) => !folded.has(segment_name)))
 }
+
+const NONE: ReadonlySet<string> = new Set()

@@ -1,7 +1,7 @@
 // The state of one turn while it runs: its time, what it still has to fold, and what it folded and has not published.
 
 import { CLOSED_MINUTE_SLACK_MS, DELTAS_MAX, DELTAS_SLOW_MS, FOLD_VERSION, SLICE_EVENTS_MAX } from '../core/limits.js'
-import { type Clock, floorTo, MINUTE_MS, SECOND_MS } from '../core/time.js'
+import { type Clock, floorTo, instantMs, MINUTE_MS, SECOND_MS, stampMs } from '../core/time.js'
 import { newUlid, type RandomBytes, ulidTime } from '../core/ulid.js'
 import type { Appender } from '../ledger/append.js'
 import type { SegmentHead } from '../ledger/read.js'
@@ -25,18 +25,19 @@ export type TurnDeps = TableStore &
 
 export type Pass = {
   readonly turn_id: string
+  /** The server's time of the pointer read. */
+  readonly server_time: number
   /** T0: the server's time of the pointer read, taken before the listing, floored to the second. */
   readonly now: number
   readonly started: number
   /** Where the listing begins: the last minute that a published revision closed. */
   readonly listed_after: number
-  readonly queue: SegmentHead[]
+  queue: SegmentHead[]
   pending: Pending
   wake_at: number | null
   more: boolean
   published_count: number
   reconcile_count: number
-  last_publish_at: number | null
   readonly counts: { -readonly [K in keyof OutcomeCounts]: number }
 }
 
@@ -44,6 +45,7 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
   const revision = workspace.snapshot?.revision
   return {
     turn_id: newUlid(deps.clock.now(), deps.random),
+    server_time,
     now: floorTo(server_time, SECOND_MS),
     started: deps.clock.elapsed(),
     listed_after: revision === undefined ? 0 : Date.parse(revision.watermarks.closed_through),
@@ -53,7 +55,6 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     more: false,
     published_count: 0,
     reconcile_count: 0,
-    last_publish_at: null,
     counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
   }
 }
@@ -93,10 +94,16 @@ export function closedThrough(pass: Pass): number {
   return Math.max(pass.listed_after, beforeUnread)
 }
 
+/** Everything acknowledged before this is in the revision: T0, unless something that was listed is still to be folded. */
+export function processedThrough(pass: Pass, before: Revision | undefined): number {
+  const claimed = before === undefined ? 0 : instantMs(before.watermarks.last_processed_at)
+  const oldestUnread = Math.min(...pass.queue.slice(0, 1).map(({ creation_time }) => stampMs(creation_time)))
+  return Math.max(claimed, Math.min(pass.now, floorTo(oldestUnread, SECOND_MS)))
+}
+
 export const foldVersionOf = (deps: TurnDeps): number => deps.fold_version ?? FOLD_VERSION
 
-export function notePublish(pass: Pass, at: number): void {
-  pass.last_publish_at = at
+export function notePublish(pass: Pass): void {
   pass.published_count += 1
   const { counts } = pass.pending
   pass.counts.applied += counts.applied
@@ -106,9 +113,8 @@ export function notePublish(pass: Pass, at: number): void {
 }
 
 /** Stores that admit one write a name and second get no more; and when merges do not keep up, publishing slows down. */
-export async function waitForPointer({ store, clock }: TurnDeps, pass: Pass, delta_count: number): Promise<void> {
+export async function waitForPointer({ store, clock }: TurnDeps, last_publish_at: number, delta_count: number): Promise<void> {
   if (delta_count >= DELTAS_MAX) await clock.sleep(DELTAS_SLOW_MS)
-  if (pass.last_publish_at === null) return
-  const rest = pass.last_publish_at + store.same_name_interval_ms - clock.elapsed()
+  const rest = last_publish_at + store.same_name_interval_ms - clock.elapsed()
   if (rest > 0) await clock.sleep(rest)
 }

@@ -7,7 +7,7 @@ import { mergeBase } from '../compactor/merge.js'
 import { publish } from '../compactor/publish.js'
 import { assert, missing } from '../core/errors.js'
 import { FOLD_VERSION, MERGE_DUE_ROWS } from '../core/limits.js'
-import type { Clock } from '../core/time.js'
+import { type Clock, instantMs } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { segmentObjectName } from '../ledger/segment.js'
@@ -109,6 +109,7 @@ async function publishScratch(deps: ReplayDeps, workspace: Workspace, revision: 
     segments: [],
     fold_time: Date.parse(revision.fold_time),
     turn_id: revision.turn_id,
+    published_at: instantMs(revision.published_at),
     retention: revision.retention,
     listing_window_ms: revision.listing_window_ms,
     watermarks: revision.watermarks,

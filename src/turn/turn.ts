@@ -2,9 +2,11 @@
 // until quiet; then publish once. It never hands work over, never merges, and never trusts its memory of what it sent.
 
 import { publish } from '../compactor/publish.js'
+import { refuseNewerFold } from '../compactor/swap.js'
 import { conflict } from '../core/errors.js'
 import { MERGE_DUE_DELTAS, MERGE_DUE_ROWS, PUBLISH_AFTER_MS, TURN_DEADLINE_MS, TURN_MS_MAX } from '../core/limits.js'
 import { instantText } from '../core/time.js'
+import type { SegmentHead } from '../ledger/read.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { OutcomeCounts } from '../tables/revision.js'
@@ -19,6 +21,7 @@ import {
   type Pass,
   pendingAfter,
   notePublish,
+  processedThrough,
   type TurnDeps,
   takeSlice,
   waitForPointer,
@@ -55,6 +58,7 @@ const LOST_RACES_MAX = 3
 export function createTurn(deps: TurnDeps): Turn {
   let workspace = EMPTY_WORKSPACE()
   const filters = createFilterCache(deps)
+  let last_publish_at = Number.NEGATIVE_INFINITY
 
   async function follow(): Promise<number> {
     const { published, server_time } = await readPointer(deps.store)
@@ -64,13 +68,7 @@ export function createTurn(deps: TurnDeps): Turn {
       }
       return server_time
     }
-    const mine = foldVersionOf(deps)
-    if (published.pointer.fold_version > mine) {
-      throw conflict(
-        `The workspace is at fold version ${published.pointer.fold_version} and this process folds version ${mine}: ` +
-          'it publishes nothing. Install the newer Servo here too.',
-      )
-    }
+    refuseNewerFold(published.pointer, foldVersionOf(deps))
     workspace = await followPointer(deps, workspace, published)
     return server_time
   }
@@ -93,10 +91,11 @@ export function createTurn(deps: TurnDeps): Turn {
       segments: pending.segments,
       fold_time: pending.fold_time,
       turn_id: pass.turn_id,
+      published_at: pass.server_time + (deps.clock.elapsed() - pass.started),
       retention: deps.retention,
       listing_window_ms: deps.listing_window_ms,
       watermarks: {
-        last_processed_at: instantText(pass.now),
+        last_processed_at: instantText(processedThrough(pass, snapshot?.revision)),
         closed_through: instantText(closed_through),
         events_processed_through: instantText(closed_through),
         max_event_id_seen: pending.max_event_id,
@@ -113,7 +112,8 @@ export function createTurn(deps: TurnDeps): Turn {
     if (answer.kind !== 'published') return false
     rows.settle()
     workspace = { published: answer.published, snapshot: answer.snapshot, rows, folded: stillOpen(folded, answer.snapshot.revision) }
-    notePublish(pass, deps.clock.elapsed())
+    notePublish(pass)
+    last_publish_at = deps.clock.elapsed()
     pass.pending = pendingAfter(answer.snapshot.revision)
     return true
   }
@@ -133,32 +133,36 @@ export function createTurn(deps: TurnDeps): Turn {
   async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
     const server_time = await follow()
     const pass = beginPass(deps, workspace, server_time)
-    const isFolded = (name: string) => workspace.folded.has(name)
-    pass.queue.push(
-      ...(await findMissed(
-        deps.store,
-        (request.missed ?? []).filter((name) => !isFolded(name)),
-      )),
-    )
-    pass.queue.push(...(await listNewSegments(deps.store, pass.listed_after, isFolded)))
+    pass.queue = await listQueue(request, pass)
     for (;;) {
       const lookup = lookupIn(deps, filters, workspace)
       if (pass.queue.length > 0) {
         pass.pending.first_folded_at ??= deps.clock.elapsed()
         await foldSegments(deps, workspace.rows, lookup, pass.pending, await readSegments(deps.store, takeSlice(pass)))
       }
-      const hasSpoken = await decide(deps, workspace, pass, lookup)
+      // Controllers are asked when everything listed is folded: what they would say may lie further back in the queue, and
+      // no deadline is judged while the answer to it may be there.
+      const spoken = pass.queue.length === 0 ? await decide(deps, workspace, pass, lookup) : 'quiet'
       const isTimeUp = deps.clock.elapsed() - pass.started >= TURN_MS_MAX
-      const isLast = isTimeUp || (pass.queue.length === 0 && !hasSpoken)
+      const isDone = pass.queue.length === 0 && spoken === 'quiet'
+      const isLast = isTimeUp || isDone || spoken === 'cut_off'
       if (isPublishDue(pass, isLast)) {
-        await waitForPointer(deps, pass, workspace.snapshot?.deltas.length ?? 0)
+        await waitForPointer(deps, last_publish_at, workspace.snapshot?.deltas.length ?? 0)
         if (!(await publishPending(pass))) return 'lost'
       }
       if (isLast) {
-        pass.more = pass.queue.length > 0 || hasSpoken
+        pass.more = !isDone
         return pass
       }
     }
+  }
+
+  async function listQueue({ missed = [] }: TurnRequest, pass: Pass): Promise<SegmentHead[]> {
+    const isFolded = (name: string) => workspace.folded.has(name)
+    const late = workspace.published === undefined ? [] : await findMissed(deps.store, workspace.published.pointer, missed)
+    const listed = await listNewSegments(deps.store, pass.listed_after, isFolded)
+    const names = new Set(listed.map(({ segment_name }) => segment_name))
+    return [...late.filter(({ segment_name }) => !names.has(segment_name)), ...listed]
   }
 
   async function run(request: TurnRequest = {}): Promise<TurnAnswer> {

@@ -6,11 +6,13 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createRandom } from '../fixtures/random.js'
-import { writeStory } from '../fixtures/story-file.js'
+import { deployLines, STORY_SCOPE, storyLines } from '../fixtures/story-file.js'
 import { runServo, startServo } from '../fixtures/servo-process.js'
 
 const WRITERS = 4
 const EVENTS_PER_WRITER = 25_000
+/** The location, its six assets and the pool. */
+const DEPLOY_EVENTS = 8
 const KILLS_PER_WRITER = 3
 const KILLS_OF_COMPACTOR = 4
 
@@ -25,11 +27,13 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 test('100,000 events by four killed writers beside a killed compactor verify and replay equal', async () => {
   const random = createRandom(seed)
-  const store = ['--store', `local:${join(folder, 'store')}`]
+  const store = ['--store', `local:${join(folder, 'store')}`, ...STORY_SCOPE]
+  await writeFile(join(folder, 'deploy.ndjson'), deployLines())
+  expect(await runServo(['ledger', 'append', '--file', join(folder, 'deploy.ndjson'), ...store])).toMatchObject({ code: 0 })
   const files = await Promise.all(
     Array.from({ length: WRITERS }, async (_, writer) => {
       const file = join(folder, `writer-${writer}.ndjson`)
-      await writeFile(file, writeStory({ seed: seed + writer, events: EVENTS_PER_WRITER, name: `w${writer}` }))
+      await writeFile(file, storyLines({ events: EVENTS_PER_WRITER, name: `w${writer}` }))
       return file
     }),
   )
@@ -54,7 +58,7 @@ test('100,000 events by four killed writers beside a killed compactor verify and
   expect({ replayHint, problems: events.problems, code: verified.code }).toEqual({ replayHint, problems: [], code: 0 })
   expect({ replayHint, ...events.events }).toMatchObject({
     replayHint,
-    applied: WRITERS * EVENTS_PER_WRITER,
+    applied: DEPLOY_EVENTS + WRITERS * EVENTS_PER_WRITER,
     refused: 0,
     quarantined: 0,
     unfolded: 0,
