@@ -58,7 +58,7 @@ function skipBlanks(text: string, at: number): number {
 
 function skipString(text: string, at: number): number {
   let next = at + 1
-  while (text[next] !== '"') next += text[next] === '~' ? 2 : 1
+  while (text[next] !== '"') next += text[next] === '\\' ? 2 : 1
   return next + 1
 }
 
