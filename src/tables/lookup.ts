@@ -1,119 +1,122 @@
-// The newest row for each key at one revision: the overlay first, then the base through Bloom filters and key ranges.
-// It opens no file that cannot hold the key, false hits of a filter apart.
+// Rows by key from the newest layer down: the overlay in memory, then the base files that may have the key. Filters and
+// key ranges say which, so that a key that is nowhere opens no file. It never takes an older row for the newest.
 
 import { missing } from '../core/errors.js'
-import { compareKeys, keyOfRow, keyText, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
+import { compareKeys, keyText, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { type Filter, filterKeyOf, type KeyDigest, keyDigest, mightContain, openFilter } from './bloom.js'
 import type { Part } from './revision.js'
 import type { TableFiles } from './table-files.js'
 
-export type FilterCache = (filter: string) => Promise<Filter>
+/** The filter of a part; undefined when it has none. At hand where it was asked for lately. */
+export type FilterCache = (part: Pick<Part, 'filter'>) => Filter | undefined | Promise<Filter | undefined>
 
-/** Filters of a million keys take 3 MB; those of a finished hour a few kilobytes. */
-const FILTER_BYTES_MAX = 96 * 1_024 * 1_024
+/** A week of idempotency keys at a hundred events a second. */
+const FILTER_BYTES_MAX = 192 * 1_024 ** 2
 
-/** Filter files by name, the least recently asked first to go. */
-export function createFilterCache({ store }: { readonly store: ObjectStore }): FilterCache {
-  const held = new Map<string, { readonly filter: Promise<Filter>; bytes: number }>()
+export function createFilterCache(
+  { store }: { readonly store: Pick<ObjectStore, 'label' | 'get'> },
+  bytes_max: number = FILTER_BYTES_MAX,
+): FilterCache {
+  /** In the order of their last use. */
+  const filters = new Map<string, Filter>()
+  const loading = new Map<string, Promise<Filter>>()
   let bytes = 0
-  async function load(name: string, entry: { bytes: number }): Promise<Filter> {
+
+  async function load(name: string): Promise<Filter> {
     const answer = await store.get(name)
-    if (answer.kind === 'absent') throw missing(`${name} is not in ${store.label}, though a checkpoint names it. Read the pointer again.`)
-    entry.bytes = answer.bytes.byteLength
-    bytes += entry.bytes
-    for (const [oldest, { bytes: size }] of held) {
-      if (bytes <= FILTER_BYTES_MAX || oldest === name) break
-      held.delete(oldest)
-      bytes -= size
+    if (answer.kind === 'absent') {
+      throw missing(`${name} is not in ${store.label}, though a checkpoint names it. Read the pointer again: a merge may have replaced it.`)
     }
-    return openFilter(answer.bytes, name)
-  }
-  return (name) => {
-    const known = held.get(name)
-    if (known !== undefined) {
-      held.delete(name)
-      held.set(name, known)
-      return known.filter
+    const filter = openFilter(answer.bytes, name)
+    filters.set(name, filter)
+    bytes += filter.bits.length
+    for (const [oldest, { bits }] of filters) {
+      if (bytes <= bytes_max || oldest === name) break
+      filters.delete(oldest)
+      bytes -= bits.length
     }
-    const size = { bytes: 0 }
-    const filter = load(name, size)
-    held.set(name, Object.assign(size, { filter }))
-    filter.catch(() => held.delete(name))
     return filter
+  }
+
+  return ({ filter: name }) => {
+    if (name === null) return undefined
+    const held = filters.get(name)
+    if (held !== undefined) {
+      filters.delete(name)
+      filters.set(name, held)
+      return held
+    }
+    const under_way = loading.get(name)
+    if (under_way !== undefined) return under_way
+    const asked = load(name).finally(() => loading.delete(name))
+    loading.set(name, asked)
+    return asked
   }
 }
 
-export type LookupSource = {
-  readonly files: TableFiles
+export type RowSource = {
+  readonly files: Pick<TableFiles, 'lookup'>
   readonly table: TableName
   readonly parts: readonly Part[]
   readonly filters: FilterCache
+  /** The newest row above the base, if there is one. */
   readonly overlay: (key: RowKey) => LooseRow | undefined
 }
 
-export async function lookupRows(source: LookupSource, keys: readonly RowKey[]): Promise<readonly LooseRow[]> {
-  const found: LooseRow[] = []
-  const below: RowKey[] = []
+type WantedKey = { readonly key: RowKey; readonly text: string; digest: KeyDigest | undefined }
+
+/** The newest row of each key that has one, in no order. */
+export async function lookupRows(source: RowSource, keys: readonly RowKey[]): Promise<readonly LooseRow[]> {
+  const { files, table, parts, overlay } = source
+  const newest = new Map<string, LooseRow>()
+  const wanted = new Map<string, WantedKey>()
   for (const key of keys) {
-    const row = source.overlay(key)
-    if (row === undefined) below.push(key)
-    else found.push(row)
+    const text = keyText(key)
+    const row = overlay(key)
+    if (row === undefined) wanted.set(text, { key, text, digest: undefined })
+    else newest.set(text, row)
   }
-  if (below.length > 0 && source.parts.length > 0) found.push(...(await lookupBase(source, below)))
-  return found
+  if (wanted.size === 0 || parts.length === 0) return [...newest.values()]
+  const sorted = [...wanted.values()].sort((left, right) => compareKeys(left.key, right.key))
+  const asked = await Promise.all(
+    parts.map(async (part) => {
+      const candidates = await candidatesOf(source, part, sorted)
+      return candidates.length === 0 ? [] : files.lookup(table, [part], candidates)
+    }),
+  )
+  for (const row of asked.flat()) {
+    const text = keyTextOfRow(table, row)
+    const other = newest.get(text)
+    if (other === undefined || other.row_version < row.row_version) newest.set(text, row)
+  }
+  return [...newest.values()]
 }
 
-async function lookupBase({ files, table, parts, filters }: LookupSource, keys: readonly RowKey[]): Promise<Iterable<LooseRow>> {
-  const sorted = [...keys].sort(compareKeys)
-  const digests = new Map<RowKey, KeyDigest>()
-  const digestOf = (key: RowKey): KeyDigest => {
-    const known = digests.get(key)
-    if (known !== undefined) return known
-    const digest = keyDigest(filterKeyOf(table, key))
-    digests.set(key, digest)
-    return digest
+/** Which of the sorted keys this part may have. */
+async function candidatesOf({ table, filters }: RowSource, part: Part, sorted: readonly WantedKey[]): Promise<readonly RowKey[]> {
+  const start = firstIndex(sorted, (key) => compareKeys(key, part.min_key) >= 0)
+  const end = firstIndex(sorted, (key) => compareKeys(key, part.max_key) > 0)
+  if (start >= end) return []
+  const inRange = sorted.slice(start, end)
+  const asked = filters(part)
+  const filter = asked instanceof Promise ? await asked : asked
+  if (filter === undefined) return inRange.map(({ key }) => key)
+  const candidates: RowKey[] = []
+  for (const wanted of inRange) {
+    wanted.digest ??= keyDigest(filterKeyOf(table, wanted.key))
+    if (mightContain(filter, wanted.digest)) candidates.push(wanted.key)
   }
-  const candidates = new Map<string, RowKey>()
-  const opened: Part[] = []
-  for (const part of parts) {
-    const inRange = withinRange(sorted, part)
-    if (inRange.length === 0) continue
-    const filter = part.filter === null ? undefined : await filters(part.filter)
-    const possible = filter === undefined ? inRange : inRange.filter((key) => mightContain(filter, digestOf(key)))
-    if (possible.length === 0) continue
-    opened.push(part)
-    for (const key of possible) candidates.set(keyText(key), key)
-  }
-  if (opened.length === 0) return []
-  return newestByKey(table, await files.lookup(table, opened, [...candidates.values()]))
+  return candidates
 }
 
-/** The keys, in their order, that lie between a part's first and last. */
-function withinRange(sorted: readonly RowKey[], { min_key, max_key }: Part): readonly RowKey[] {
-  const first = firstIndex(sorted, (key) => compareKeys(key, min_key) >= 0)
-  const end = firstIndex(sorted, (key) => compareKeys(key, max_key) > 0)
-  return first === 0 && end === sorted.length ? sorted : sorted.slice(first, end)
-}
-
-/** Where the condition, once true, begins to hold. */
-function firstIndex(sorted: readonly RowKey[], holds: (key: RowKey) => boolean): number {
+function firstIndex(sorted: readonly WantedKey[], isPast: (key: RowKey) => boolean): number {
   let low = 0
   let high = sorted.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (holds(sorted[middle] as RowKey)) high = middle
+    if (isPast((sorted[middle] as WantedKey).key)) high = middle
     else low = middle + 1
   }
   return low
-}
-
-function newestByKey(table: TableName, rows: readonly LooseRow[]): Iterable<LooseRow> {
-  const newest = new Map<string, LooseRow>()
-  for (const row of rows) {
-    const key = keyText(keyOfRow(table, row))
-    const other = newest.get(key)
-    if (other === undefined || other.row_version < row.row_version) newest.set(key, row)
-  }
-  return newest.values()
 }

@@ -1,86 +1,160 @@
-// A page of a table at one revision, in key order: base files, which may overlap, under an overlay. A row counts by its
-// newest version alone. Its cost follows the page: candidates from each file, and a look-up of those in the others.
+// A page of a table in key order, from files that overlap and the overlay above them. A row is on it only if the newest
+// version of its key fits: an older version that fits is found first and then asked about. It never reads a whole table
+// for a page of it.
 
-import { compareKeys, keyOfRow, keyText, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
-import { fits } from './plain-files.js'
+import { assert } from '../core/errors.js'
+import { compareKeys, keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
+import { rowFilter } from './condition.js'
 import type { Part } from './revision.js'
-import type { FileReference, Scan, TableFiles } from './table-files.js'
+import type { Condition, Scan, TableFiles } from './table-files.js'
 
 export type PageSource = {
-  readonly files: TableFiles
+  readonly files: Pick<TableFiles, 'scan' | 'versions'>
   readonly table: TableName
   readonly parts: readonly Part[]
+  /** Newest rows above the base, by key text. */
   readonly overlay: ReadonlyMap<string, LooseRow>
   readonly scan: Scan
 }
 
-/** At most `limit` rows, fewer only where no more fit. */
-export async function loadPage(source: PageSource): Promise<LooseRow[]> {
-  const { limit, where = [] } = source.scan
-  const overlaid = overlayPage(source)
-  const page: LooseRow[] = []
-  let after = source.scan.after
-  for (;;) {
-    const wanted = limit - page.length
-    const scanned = await source.files.scan(source.table, reachable(source.parts, after), {
-      where,
-      limit: wanted,
-      ...(after === undefined ? {} : { after }),
-    })
-    // Only a full scan leaves keys behind its last one; up to there everything is known.
-    const isFull = scanned.length >= wanted
-    const last = scanned.at(-1)
-    const through = isFull && last !== undefined ? keyOfRow(source.table, last) : undefined
-    const confirmed = await confirm(source, scanned)
-    page.push(...merge(source.table, confirmed, overlaid(after, through)).slice(0, wanted))
-    if (page.length >= limit || through === undefined) return page
-    after = through
+type Keyed = { readonly key: RowKey; readonly row: LooseRow }
+
+/** Exactly `limit` rows unless fewer fit, in key order, each key once. */
+export async function loadPage(source: PageSource): Promise<readonly LooseRow[]> {
+  const { table, overlay, scan } = source
+  const { where = [], after, limit } = scan
+  assert(limit > 0, `A page of ${table} must have room for a row.`)
+  const above = firstRows(table, overlay.values(), rowFilter(table, where), after, limit)
+  const below: Keyed[] = []
+  const asked = source.parts.filter((part) => mayFit(part, where, after))
+  let cursor = after
+  for (let ask = askFor(limit, asked); asked.length > 0; ask *= 2) {
+    const found = await findBelow(source, asked, cursor, ask)
+    below.push(...found.rows)
+    if (found.is_complete || below.length + countUpTo(above, found.cursor) >= limit) break
+    cursor = found.cursor
   }
+  return merge(above, below, limit)
 }
 
-const reachable = (parts: readonly Part[], after: RowKey | undefined): readonly FileReference[] =>
-  after === undefined ? parts : parts.filter(({ max_key }) => compareKeys(max_key, after) > 0)
+/** A fourth more than wanted, as some are older versions, and enough that a scan always ends behind some whole key. */
+const askFor = (limit: number, parts: readonly Part[]): number => Math.ceil(limit * 1.25) + parts.length
 
-/** Of what the files offered: rows that nothing newer has replaced, neither in the overlay nor in another file. */
-async function confirm({ files, table, parts, overlay, scan }: PageSource, scanned: readonly LooseRow[]): Promise<LooseRow[]> {
-  const offered = new Map<string, LooseRow>()
-  for (const row of scanned) {
-    const text = keyText(keyOfRow(table, row))
-    if (overlay.has(text)) continue
-    const other = offered.get(text)
-    if (other === undefined || other.row_version < row.row_version) offered.set(text, row)
+type Found = { readonly rows: readonly Keyed[]; readonly cursor: RowKey | undefined; readonly is_complete: boolean }
+
+/** The next newest rows of the base that fit and that the overlay does not replace, up to a key that it names. */
+async function findBelow(source: PageSource, parts: readonly Part[], after: RowKey | undefined, ask: number): Promise<Found> {
+  const { files, table, overlay, scan } = source
+  const { where = [] } = scan
+  const scanned = await files.scan(table, parts, { where, limit: ask, ...(after === undefined ? {} : { after }) })
+  const keyed = scanned.map((row) => ({ key: keyOfRow(table, row), row }))
+  const is_complete = scanned.length < ask
+  const last = keyed.at(-1)?.key
+  // The last key may have more versions than the scan had room for: it comes again with the next one.
+  const whole = is_complete || last === undefined ? keyed : keyed.slice(0, countBefore(keyed, last))
+  const cursor = whole.at(-1)?.key ?? after
+  assert(is_complete || whole.length > 0, `A scan of ${table} for ${ask} rows came to no end of a key.`)
+  const newest = newestOfEach(whole).filter(({ row }) => !overlay.has(keyTextOfRow(table, row)))
+  return { rows: await withoutReplaced(source, newest), cursor, is_complete }
+}
+
+/** Sorted rows, of which those with the same key lie together. */
+function newestOfEach(rows: readonly Keyed[]): Keyed[] {
+  const newest: Keyed[] = []
+  for (const candidate of rows) {
+    const last = newest.at(-1)
+    if (last === undefined || compareKeys(last.key, candidate.key) !== 0) newest.push(candidate)
+    else if (last.row.row_version < candidate.row.row_version) newest[newest.length - 1] = candidate
   }
-  const doubtful = [...offered.values()].map((row) => keyOfRow(table, row)).filter((key) => countCovering(parts, key) > 1)
-  if (doubtful.length > 0) {
-    const covering = parts.filter((part) => doubtful.some((key) => covers(part, key)))
-    for (const row of await files.lookup(table, covering, doubtful)) {
-      const text = keyText(keyOfRow(table, row))
-      const candidate = offered.get(text)
-      if (candidate === undefined || candidate.row_version >= row.row_version) continue
-      // The newer version takes the place of the one that was scanned, on this page only if it fits as well.
-      if ((scan.where ?? []).every((condition) => fits(row, condition))) offered.set(text, row)
-      else offered.delete(text)
-    }
-  }
-  return [...offered.values()]
+  return newest
+}
+
+/** Drops rows of which another file has a newer version, one that does not fit. */
+async function withoutReplaced({ files, table, parts, scan }: PageSource, rows: readonly Keyed[]): Promise<readonly Keyed[]> {
+  const { key: keyColumns } = tableNamed(table)
+  // Versions of a key differ in other columns alone, so either all of them fit, and the newest was found, or none.
+  if ((scan.where ?? []).every(({ column }) => keyColumns.includes(column))) return rows
+  const doubtful = rows.filter(({ key }) => parts.filter((part) => covers(part, key)).length > 1)
+  if (doubtful.length === 0) return rows
+  const covering = parts.filter((part) => doubtful.some(({ key }) => covers(part, key)))
+  const versions = await files.versions(
+    table,
+    covering,
+    doubtful.map(({ key }) => key),
+  )
+  return rows.filter(({ row }) => (versions.get(keyTextOfRow(table, row)) ?? row.row_version) <= row.row_version)
 }
 
 const covers = ({ min_key, max_key }: Part, key: RowKey): boolean => compareKeys(min_key, key) <= 0 && compareKeys(key, max_key) <= 0
 
-const countCovering = (parts: readonly Part[], key: RowKey): number => parts.reduce((count, part) => count + (covers(part, key) ? 1 : 0), 0)
-
-/** The overlay's own rows that fit, in key order; asked for by the span that the files were read for. */
-function overlayPage({ table, overlay, scan }: PageSource): (after: RowKey | undefined, through: RowKey | undefined) => LooseRow[] {
-  const { where = [] } = scan
-  const rows = [...overlay.values()].filter((row) => where.every((condition) => fits(row, condition)))
-  rows.sort((left, right) => compareKeys(keyOfRow(table, left), keyOfRow(table, right)))
-  return (after, through) =>
-    rows.filter((row) => {
-      const key = keyOfRow(table, row)
-      return (after === undefined || compareKeys(key, after) > 0) && (through === undefined || compareKeys(key, through) <= 0)
-    })
+/** False where the part's largest key or its ranges of instants show that no row of it fits. */
+function mayFit(part: Part, where: readonly Condition[], after: RowKey | undefined): boolean {
+  if (after !== undefined && compareKeys(part.max_key, after) <= 0) return false
+  return where.every((condition) => {
+    const range = part.times[condition.column]
+    if (range === undefined || !('is' in condition) || typeof condition.value !== 'number') return true
+    const { is, value } = condition
+    const [from, to] = range
+    if (is === '=') return from <= value && value <= to
+    if (is === '<') return from < value
+    if (is === '<=') return from <= value
+    if (is === '>') return to > value
+    if (is === '>=') return to >= value
+    return true
+  })
 }
 
-function merge(table: TableName, left: readonly LooseRow[], right: readonly LooseRow[]): LooseRow[] {
-  return [...left, ...right].sort((a, b) => compareKeys(keyOfRow(table, a), keyOfRow(table, b)))
+/** The first `limit` rows in key order that fit, without sorting the others. */
+function firstRows(
+  table: TableName,
+  rows: Iterable<LooseRow>,
+  fits: (row: LooseRow) => boolean,
+  after: RowKey | undefined,
+  limit: number,
+): Keyed[] {
+  let first: Keyed[] = []
+  let bound: RowKey | undefined
+  const cut = () => {
+    first = first.sort((left, right) => compareKeys(left.key, right.key)).slice(0, limit)
+    if (first.length === limit) bound = first[limit - 1]?.key
+  }
+  for (const row of rows) {
+    if (!fits(row)) continue
+    const key = keyOfRow(table, row)
+    if (after !== undefined && compareKeys(key, after) <= 0) continue
+    if (bound !== undefined && compareKeys(key, bound) > 0) continue
+    first.push({ key, row })
+    if (first.length >= 2 * limit) cut()
+  }
+  cut()
+  return first
+}
+
+function countBefore(rows: readonly Keyed[], key: RowKey): number {
+  let count = rows.length
+  while (count > 0 && compareKeys((rows[count - 1] as Keyed).key, key) >= 0) count--
+  return count
+}
+
+function countUpTo(rows: readonly Keyed[], key: RowKey | undefined): number {
+  if (key === undefined) return 0
+  let count = 0
+  while (count < rows.length && compareKeys((rows[count] as Keyed).key, key) <= 0) count++
+  return count
+}
+
+/** Both are sorted and share no key. */
+function merge(left: readonly Keyed[], right: readonly Keyed[], limit: number): LooseRow[] {
+  const merged: LooseRow[] = []
+  let l = 0
+  let r = 0
+  while (merged.length < limit) {
+    const [a, b] = [left[l], right[r]]
+    if (a === undefined && b === undefined) break
+    const isLeft = b === undefined || (a !== undefined && compareKeys(a.key, b.key) < 0)
+    merged.push((isLeft ? a : b)?.row as LooseRow)
+    if (isLeft) l++
+    else r++
+  }
+  return merged
 }

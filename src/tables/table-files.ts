@@ -50,6 +50,8 @@ export type TableFiles = {
   /** The rows of these files that have one of these keys, in no order. Files may overlap: then a key may be found
    *  more than once, and the caller takes the highest row_version. */
   readonly lookup: (table: TableName, files: readonly FileReference[], keys: readonly RowKey[]) => Promise<readonly LooseRow[]>
+  /** The highest row_version among these files of each of these keys that they have, by key text: cheaper than its row. */
+  readonly versions: (table: TableName, files: readonly FileReference[], keys: readonly RowKey[]) => Promise<ReadonlyMap<string, number>>
   /** The first rows in key order that fit. As in `lookup`, a key may come once for each file that has it. */
   readonly scan: (table: TableName, files: readonly FileReference[], scan: Scan) => Promise<readonly LooseRow[]>
   /** Merges files (for a key the highest row_version wins) into new ones of at most `rows_per_file` rows, in key order,
