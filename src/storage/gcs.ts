@@ -24,6 +24,9 @@ export type GcsStoreOptions = {
   /** Of a fake, `http://127.0.0.1:4443`: it is called without credentials. */
   readonly api_endpoint?: string
   readonly project_id?: string
+  /** Smaller pages than the port promises, so that a test needs fewer objects for the second one. */
+  readonly page_size?: number
+  readonly timeout_ms?: number
 }
 
 const GOOGLE_ENDPOINT = 'https://storage.googleapis.com'
@@ -36,31 +39,33 @@ const HEAD_FIELDS = 'name,generation,timeCreated,size,crc32c,metadata'
 
 export async function createGcsStore(options: GcsStoreOptions): Promise<ObjectStore> {
   const { Storage } = await import('@google-cloud/storage')
-  const { bucket: bucket_name, prefix, api_endpoint, project_id } = options
+  const { bucket: bucket_name, prefix, api_endpoint, project_id, page_size = PAGE_SIZE, timeout_ms = REQUEST_TIMEOUT_MS } = options
   const endpoint = (api_endpoint ?? GOOGLE_ENDPOINT).replace(/\/$/, '')
   const storage = new Storage({
     apiEndpoint: endpoint,
     // Google's own endpoint counts as custom where STORAGE_EMULATOR_HOST is set, and must still be asked with credentials.
     useAuthWithCustomEndpoint: api_endpoint === undefined,
     retryOptions: { autoRetry: false, maxRetries: 0 },
-    timeout: REQUEST_TIMEOUT_MS,
+    timeout: timeout_ms,
     ...(project_id === undefined ? (api_endpoint === undefined ? {} : { projectId: 'servo' }) : { projectId: project_id }),
   })
   // The client takes this from STORAGE_EMULATOR_HOST whatever it is told; a half-diverted store would be worse than none.
   storage.baseUrl = `${endpoint}/storage/v1`
-  const store = gcsStore(storage.bucket(bucket_name))
+  const store = gcsStore({ bucket: storage.bucket(bucket_name), page_size, timeout_ms })
   return prefix === undefined || prefix === '' ? store : scopedStore(store, `${prefix}/`)
 }
 
-const gcsStore = (bucket: Bucket): ObjectStore => ({
-  label: `gs://${bucket.name}`,
+type Gcs = { readonly bucket: Bucket; readonly page_size: number; readonly timeout_ms: number }
+
+const gcsStore = (gcs: Gcs): ObjectStore => ({
+  label: `gs://${gcs.bucket.name}`,
   page_is_snapshot: true,
   same_name_interval_ms: 1_000,
-  put: (name, bytes, options) => putObject(bucket, name, bytes, options),
-  get: (name) => getObject(bucket, name),
-  head: (name) => headObject(bucket, name),
-  list: (prefix, start_after) => listObjects(bucket, prefix, start_after),
-  delete: (name, { if_generation }) => deleteObject(bucket, name, if_generation),
+  put: (name, bytes, options) => putObject(gcs, name, bytes, options),
+  get: (name) => getObject(gcs, name),
+  head: (name) => headObject(gcs, name),
+  list: (prefix, start_after) => listObjects(gcs, prefix, start_after),
+  delete: (name, { if_generation }) => deleteObject(gcs, name, if_generation),
 })
 
 type Headers = Readonly<Record<string, string | undefined>>
@@ -73,15 +78,21 @@ type ObjectResource = {
   readonly metadata?: Readonly<Record<string, string>>
 }
 
-async function putObject(bucket: Bucket, name: string, bytes: Uint8Array, { if_generation, meta }: PutOptions): Promise<PutAnswer> {
+async function putObject(gcs: Gcs, name: string, bytes: Uint8Array, { if_generation, meta }: PutOptions): Promise<PutAnswer> {
+  const { bucket, timeout_ms } = gcs
   const file = bucket.file(name)
   try {
-    const headers = await upload(file, bytes, if_generation, {
-      contentType: 'application/octet-stream',
-      // The server compares and refuses a damaged body; the client would upload it, compare, and delete the object.
-      crc32c: Buffer.from(crc32cHex(bytes), 'hex').toString('base64'),
-      metadata: { ...meta },
-    })
+    const headers = await upload(
+      file,
+      bytes,
+      { if_generation, timeout_ms },
+      {
+        contentType: 'application/octet-stream',
+        // The server compares and refuses a damaged body; the client would upload it, compare, and delete the object.
+        crc32c: Buffer.from(crc32cHex(bytes), 'hex').toString('base64'),
+        metadata: { ...meta },
+      },
+    )
     return { kind: 'stored', head: headOf(file.metadata as ObjectResource), server_time: serverTime(headers), late: false }
   } catch (error) {
     const { status, server_time } = answerIn(error)
@@ -93,14 +104,19 @@ async function putObject(bucket: Bucket, name: string, bytes: Uint8Array, { if_g
 }
 
 /** One multipart request: the precondition is evaluated at its end, with the whole body there. */
-function upload(file: File, bytes: Uint8Array, if_generation: string, metadata: Record<string, unknown>): Promise<Headers> {
+function upload(
+  file: File,
+  bytes: Uint8Array,
+  { if_generation, timeout_ms }: { readonly if_generation: string; readonly timeout_ms: number },
+  metadata: Record<string, unknown>,
+): Promise<Headers> {
   return new Promise((resolve, reject) => {
     let headers: Headers = {}
     const stream = file.createWriteStream({
       resumable: false,
       validation: false,
       gzip: false,
-      timeout: REQUEST_TIMEOUT_MS,
+      timeout: timeout_ms,
       preconditionOpts: { ifGenerationMatch: if_generation as unknown as number },
       metadata,
     })
@@ -113,31 +129,36 @@ function upload(file: File, bytes: Uint8Array, if_generation: string, metadata: 
   })
 }
 
-async function getObject(bucket: Bucket, name: string): Promise<GetAnswer> {
+async function getObject(gcs: Gcs, name: string): Promise<GetAnswer> {
   for (let tries = 0; tries < READ_TRIES_MAX; tries++) {
     // The body's answer does not say when the object was created, and the resource's has no body.
-    const [described, content] = await Promise.all([headObject(bucket, name), download(bucket, name)])
+    const [described, content] = await Promise.all([headObject(gcs, name), download(gcs, name)])
     const server_time = Math.min(described.server_time, content.server_time)
     if (described.kind === 'absent' && content.bytes === undefined) return { kind: 'absent', server_time }
     if (described.kind === 'absent' || content.generation !== described.head.generation) continue
     if (content.bytes.length !== described.head.size) throw unavailable(`The body of ${name} broke off. Read it again.`)
     return { kind: 'found', head: described.head, bytes: content.bytes, server_time }
   }
-  throw unavailable(`${name} was replaced faster than it could be read from gs://${bucket.name}. Try again.`)
+  throw unavailable(`${name} was replaced faster than it could be read from gs://${gcs.bucket.name}. Try again.`)
 }
 
 type Download = { readonly bytes: Uint8Array; readonly generation: string; readonly server_time: number }
 type NoDownload = { readonly bytes?: undefined; readonly generation?: undefined; readonly server_time: number }
 
-async function download(bucket: Bucket, name: string): Promise<Download | NoDownload> {
+async function download({ bucket, timeout_ms }: Gcs, name: string): Promise<Download | NoDownload> {
   let headers: Headers = {}
   const stream = bucket.file(name).createReadStream({ validation: false, decompress: false })
+  // A body that breaks off leaves the client's stream open for ever (7.22, measured): nothing comes, no error and no end.
+  const stall = setTimeout(() => stream.destroy(unavailable(`The body of ${name} broke off. Read it again.`)), timeout_ms)
   stream.on('response', (response: { headers: Headers }) => {
     headers = response.headers
   })
   try {
     const chunks: Uint8Array[] = []
-    for await (const chunk of stream) chunks.push(chunk as Uint8Array)
+    for await (const chunk of stream) {
+      chunks.push(chunk as Uint8Array)
+      stall.refresh()
+    }
     const generation = headers['x-goog-generation']
     if (generation === undefined)
       throw corrupt(`gs://${bucket.name} answered ${name} without its generation: it is no storage server that Servo knows.`)
@@ -146,10 +167,12 @@ async function download(bucket: Bucket, name: string): Promise<Download | NoDown
     const { status } = answerIn(error)
     if (status === 404) return { server_time: serverTime(headers) }
     throw failed(error, `${name} could not be read from`, bucket)
+  } finally {
+    clearTimeout(stall)
   }
 }
 
-async function headObject(bucket: Bucket, name: string): Promise<HeadAnswer> {
+async function headObject({ bucket }: Gcs, name: string): Promise<HeadAnswer> {
   try {
     const { body, headers } = await request<ObjectResource>(bucket, `/o/${encodeURIComponent(name)}`, { fields: HEAD_FIELDS })
     return { kind: 'found', head: headOf(body), server_time: serverTime(headers) }
@@ -160,9 +183,9 @@ async function headObject(bucket: Bucket, name: string): Promise<HeadAnswer> {
   }
 }
 
-async function listObjects(bucket: Bucket, prefix: string, start_after?: string): Promise<ListAnswer> {
+async function listObjects({ bucket, page_size }: Gcs, prefix: string, start_after?: string): Promise<ListAnswer> {
   type Page = { readonly items?: readonly ObjectResource[]; readonly nextPageToken?: string }
-  const query: Record<string, string | number> = { prefix, maxResults: PAGE_SIZE, fields: `items(${HEAD_FIELDS}),nextPageToken` }
+  const query: Record<string, string | number> = { prefix, maxResults: page_size, fields: `items(${HEAD_FIELDS}),nextPageToken` }
   if (start_after !== undefined) query['startOffset'] = start_after
   try {
     for (;;) {
@@ -179,7 +202,7 @@ async function listObjects(bucket: Bucket, prefix: string, start_after?: string)
   }
 }
 
-async function deleteObject(bucket: Bucket, name: string, if_generation: string): Promise<DeleteAnswer> {
+async function deleteObject({ bucket }: Gcs, name: string, if_generation: string): Promise<DeleteAnswer> {
   try {
     await bucket.file(name).delete({ ifGenerationMatch: if_generation as unknown as number })
     return { kind: 'deleted' }

@@ -12,10 +12,19 @@ const TRIES_MAX = 100
 /** 0 where there is none; the latest may be a tombstone, from 2 on. */
 export function latestGeneration(place: ObjectPlace): number {
   // In this order: a 1 that is seen after the 2 was not there has had no successor when the look began.
-  if (existsSync(generationPath(place, 2))) return generationsOf(place).at(-1) ?? 0
+  if (existsSync(generationPath(place, 2))) return highestGeneration(place)
   if (existsSync(generationPath(place, 1))) return 1
   // The 1 goes only when a 2 is there.
-  return existsSync(generationPath(place, 2)) ? (generationsOf(place).at(-1) ?? 0) : 0
+  return existsSync(generationPath(place, 2)) ? highestGeneration(place) : 0
+}
+
+/** A large folder is read in several steps, and may show neither a generation that is swept meanwhile nor its successor.
+ *  What it shows instead is gone too, for sweeping ascends, and whoever reads it looks again; but a 2 stays. */
+function highestGeneration(place: ObjectPlace): number {
+  for (;;) {
+    const highest = generationsOf(place).at(-1) ?? 0
+    if (highest !== 2 || generationsOf(place).at(-1) === 2) return highest
+  }
 }
 
 /** Ascending. */

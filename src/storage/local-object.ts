@@ -26,6 +26,8 @@ const BLOCK_MAGIC = Buffer.from('SVO1')
 const BLOCK_END_BYTES = 8
 /** A segment's head takes about 350 bytes, the footer of a small Parquet file 2 to 4 KB. */
 const FIRST_READ_BYTES = 1_024
+/** One for all heads: nothing is awaited between the read and the parse, and a listing reads thousands. */
+const FIRST_READ = Buffer.allocUnsafeSlow(FIRST_READ_BYTES)
 const FIRST_TAIL_READ_BYTES = 8_192
 /** Up to here a read from the page cache costs less than handing it to another thread. */
 const READ_IN_PLACE_BYTES_MAX = 256 * 1_024
@@ -75,10 +77,9 @@ export const headOf = (name: string, generation: number, stored: StoredHead): Ob
 export function readStoredHead(path: string): StoredHead {
   const file = openSync(path, 'r')
   try {
-    const start = Buffer.allocUnsafe(FIRST_READ_BYTES)
-    const start_bytes = readSync(file, start, 0, FIRST_READ_BYTES, 0)
-    if (!startsWith(start.subarray(0, start_bytes), PARQUET_MAGIC)) {
-      const line = lineIn(start.subarray(0, start_bytes))
+    const start = FIRST_READ.subarray(0, readSync(file, FIRST_READ, 0, FIRST_READ_BYTES, 0))
+    if (!startsWith(start, PARQUET_MAGIC)) {
+      const line = lineIn(start)
       // A head beyond the first read has large metadata: the file is read whole, which no listing of segments needs.
       return line === undefined ? split(readRange(file, 0, fstatSync(file).size), path).stored : parseLine(line, path)
     }

@@ -24,8 +24,9 @@ export type SweepStep = (typeof SWEEP_STEPS)[number]
 export const TOMBSTONE_KEPT_MS = 2 * LISTING_WINDOW_LOCAL_MS
 /** Longer than any put takes; a process that was paused for longer is told that its outcome is unknown. */
 const FLAG_AGE_MS_MAX = 10 * MINUTE_MS
-/** A generation that has just been replaced may be under a reader's eyes. */
-const REPLACED_KEPT_MS = MINUTE_MS
+/** The latest and the one before it, which a listing may have met. Older ones are found gone by who reads them, who then
+ *  looks again. */
+const GENERATIONS_KEPT = 2
 /** The pointer's generation is the fence of all publishing: its numbers never begin again (LEDGER section 4). */
 const KEPT_FOR_EVER = '.manifest.json'
 
@@ -75,7 +76,7 @@ async function removeOld(sweeper: Sweeper, place: ObjectPlace, flag: string): Pr
   const is_tombstone = stored.deleted === true
   const remove = (generation: number) => whenThere(() => unlinkSync(`${flag}/${place.file}.g${generation}`))
   await sweeper.step('remove-old')
-  for (const generation of generations.slice(0, is_tombstone ? -1 : replacedEnd(sweeper, place, generations))) {
+  for (const generation of generations.slice(0, is_tombstone ? -1 : -GENERATIONS_KEPT)) {
     // Generation 2 says that there is a history: see local-generation.ts.
     if (generation !== 2) remove(generation)
   }
@@ -83,15 +84,6 @@ async function removeOld(sweeper: Sweeper, place: ObjectPlace, flag: string): Pr
   await sweeper.step('remove-tombstone')
   remove(latest)
   removeEmptyFolders(sweeper.root, place.folder)
-}
-
-/** How many, from the oldest, can go: all but the latest and its predecessor, once that one has been there for a while. */
-function replacedEnd(sweeper: Sweeper, place: ObjectPlace, generations: readonly number[]): number {
-  const predecessor = generations.at(-2)
-  if (predecessor === undefined) return 0
-  const stored = whenThere(() => readStoredHead(generationPath(place, predecessor)))
-  const has_settled = stored !== undefined && sweeper.now() - stampMs(stored.creation_time) > REPLACED_KEPT_MS
-  return has_settled ? generations.length - 2 : 0
 }
 
 /** A writer that is about to link into one of them makes it again. */
