@@ -29,14 +29,14 @@ import type { WorkingSet } from './working-set.js'
 type TaskName = { readonly run_id: string; readonly task_key: string }
 type AttemptName = TaskName & { readonly attempt: number; readonly attempt_id: string; readonly execution_id?: string }
 
-/** Of an attempt's outbox row only the open one is ever read, and that is hot. */
-export const keysOfTask = ({ run_id, task_key }: TaskName): readonly KeyedRow[] => [
-  keysOfRun(run_id),
-  { table: 'tasks', key: [run_id, task_key] },
-]
+/** All of an open run is in memory. Of an attempt's outbox row only the open one is ever read, and that is hot. */
+export const keysOfTask = (rows: WorkingSet, { run_id, task_key }: TaskName): readonly KeyedRow[] =>
+  rows.isRunOpen(run_id) ? NONE : [keysOfRun(run_id), { table: 'tasks', key: [run_id, task_key] }]
+
+const NONE: readonly never[] = []
 
 export const keysOfAttemptEnd = (rows: WorkingSet, task: TaskName, hints: Hints): readonly KeyedRow[] => [
-  ...keysOfTask(task),
+  ...keysOfTask(rows, task),
   ...keysOfPartitions(rows, task, hints),
 ]
 
@@ -92,13 +92,19 @@ export function foldDispatchRequested(
     'DISPATCHED',
     'DISPATCHED',
     {
-      ...UNSTARTED,
       attempt,
       attempt_id,
       location_name,
       worker_queue,
       pool_keys,
       dispatched_at: moment.at,
+      // An attempt that has not started has nothing of what the one before it had.
+      execution_id: null,
+      worker_id: null,
+      started_at: null,
+      last_heartbeat_at: null,
+      heartbeat_seq: null,
+      progress: null,
       start_deadline_at: moment.at + task.start_timeout_ms,
       retry_at: null,
     },
@@ -108,16 +114,6 @@ export function foldDispatchRequested(
   rows.put('dispatch_outbox', newOutboxRow(payload, moment))
   return undefined
 }
-
-/** What an attempt that has not started has nothing of, whatever the one before it had. */
-const UNSTARTED = {
-  execution_id: null,
-  worker_id: null,
-  started_at: null,
-  last_heartbeat_at: null,
-  heartbeat_seq: null,
-  progress: null,
-} as const
 
 const newOutboxRow = (payload: EventOf<'DispatchRequested'>['payload'], { at, event_id }: Moment): DispatchOutboxRow => ({
   run_id: payload.run_id,
@@ -219,51 +215,65 @@ export function foldTaskFinished(rows: WorkingSet, { payload }: EventOf<'TaskFin
 }
 
 function finishOf(task: TaskRow, payload: EventOf<'TaskFinished'>['payload'], moment: Moment): Ending {
-  const { outcome, error } = payload
+  const { outcome, execution_id } = payload
   const code_version = payload.code_version ?? task.code_version
-  // Equal stamps may put the finish before the start, which is refused then: the finish says who ran it.
-  const said = { execution_id: payload.execution_id, code_version, metadata: payload.metadata ?? null, error: error ?? null }
-  const attempt = { outcome, error_code: error?.code ?? null, materialization: null }
+  const metadata = payload.metadata ?? null
+  const error = payload.error ?? null
+  const attempt: AttemptEnd = { outcome, error_code: error?.code ?? null, materialization: null }
+  // A finish may come before the start, which is refused then: the finish says who ran it.
   switch (outcome) {
     case 'SUCCEEDED': {
-      const { materialization_id, data_version } = payload
+      const { materialization_id, data_version = null } = payload
       assert(materialization_id !== undefined, 'A success without a materialization does not parse.')
-      const materialization = { materialization_id, code_version, data_version: data_version ?? null }
-      const changes = { ...said, materialization_id, outcome_reason: null }
-      return { by: 'FINISHED_SUCCEEDED', state: 'SUCCEEDED', changes, attempt: { ...attempt, materialization } }
+      const materialization = { materialization_id, code_version, data_version }
+      const changes = { execution_id, code_version, metadata, error, materialization_id, outcome_reason: null }
+      return {
+        by: 'FINISHED_SUCCEEDED',
+        state: 'SUCCEEDED',
+        changes,
+        attempt: { outcome, error_code: attempt.error_code, materialization },
+      }
     }
     case 'SKIPPED': {
-      const changes = { ...said, outcome_reason: 'WORKER_SKIPPED', skip_reason: payload.skip_reason ?? null }
+      const skip_reason = payload.skip_reason ?? null
+      const changes = { execution_id, code_version, metadata, error, skip_reason, outcome_reason: 'WORKER_SKIPPED' }
       return { by: 'FINISHED_SKIPPED', state: 'SKIPPED', changes, attempt }
     }
-    case 'CANCELLED':
-      return { by: 'FINISHED_CANCELLED', state: 'CANCELLED', changes: { ...said, outcome_reason: 'WORKER_CANCELLED' }, attempt }
+    case 'CANCELLED': {
+      const changes = { execution_id, code_version, metadata, error, outcome_reason: 'WORKER_CANCELLED' }
+      return { by: 'FINISHED_CANCELLED', state: 'CANCELLED', changes, attempt }
+    }
     case 'FAILED': {
-      const { state, changes } = failureOf(task, error?.retryable !== false, payload.retry_after_seconds, moment)
-      return { by: 'FINISHED_FAILED', state, changes: { ...said, ...changes, outcome_reason: 'ERROR' }, attempt }
+      const { state, failures, retry_at } = failureOf(task, error?.retryable !== false, payload.retry_after_seconds, moment)
+      const changes = { execution_id, code_version, metadata, error, failures, retry_at, outcome_reason: 'ERROR' }
+      return { by: 'FINISHED_FAILED', state, changes, attempt }
     }
   }
 }
 
+type NextTry = {
+  readonly state: 'RETRY_WAIT' | 'FAILED' | 'CANCELLED'
+  readonly failures: number
+  readonly infra_losses: number
+  readonly retry_at: number | null
+}
+
 /** A failure of the code: tried again while it has attempts left, wants to be, and nobody asked to cancel. */
-function failureOf(
-  task: TaskRow,
-  isRetryable: boolean,
-  retry_after_seconds: number | undefined,
-  moment: Moment,
-): Pick<Ending, 'state' | 'changes'> {
+function failureOf(task: TaskRow, isRetryable: boolean, retry_after_seconds: number | undefined, moment: Moment): NextTry {
+  const { infra_losses } = task
   const failures = task.failures + 1
-  if (task.cancel_requested_at !== null) return { state: 'CANCELLED', changes: { failures } }
-  if (!isRetryable || failures >= task.max_attempts) return { state: 'FAILED', changes: { failures } }
-  return { state: 'RETRY_WAIT', changes: { failures, retry_at: retryAt(task, failures, moment.at, retry_after_seconds) } }
+  if (task.cancel_requested_at !== null) return { state: 'CANCELLED', failures, infra_losses, retry_at: null }
+  if (!isRetryable || failures >= task.max_attempts) return { state: 'FAILED', failures, infra_losses, retry_at: null }
+  return { state: 'RETRY_WAIT', failures, infra_losses, retry_at: retryAt(task, failures, moment.at, retry_after_seconds) }
 }
 
 /** A loss that is not the code's fault: tried again up to a bound of its own. */
-function infraLossOf(task: TaskRow, moment: Moment): Pick<Ending, 'state' | 'changes'> {
+function infraLossOf(task: TaskRow, moment: Moment): NextTry {
+  const { failures } = task
   const infra_losses = task.infra_losses + 1
-  if (task.cancel_requested_at !== null) return { state: 'CANCELLED', changes: { infra_losses } }
-  if (infra_losses > task.max_infra_losses) return { state: 'FAILED', changes: { infra_losses } }
-  return { state: 'RETRY_WAIT', changes: { infra_losses, retry_at: moment.at + infraDelay(infra_losses) } }
+  if (task.cancel_requested_at !== null) return { state: 'CANCELLED', failures, infra_losses, retry_at: null }
+  if (infra_losses > task.max_infra_losses) return { state: 'FAILED', failures, infra_losses, retry_at: null }
+  return { state: 'RETRY_WAIT', failures, infra_losses, retry_at: moment.at + infraDelay(infra_losses) }
 }
 
 export function foldAttemptLost(rows: WorkingSet, { payload, basis }: EventOf<'AttemptLost'>, moment: Moment): Refusal | undefined {
@@ -299,14 +309,18 @@ function lostDeadline(task: TaskRow, reason: LossReason): number | null {
   }
 }
 
-function lossOf(task: TaskRow, { reason, error }: EventOf<'AttemptLost'>['payload'], moment: Moment): Ending {
-  const said = { error: error ?? null, outcome_reason: reason }
-  const outcome = reason === 'CANCEL_GRACE' ? 'CANCELLED' : 'FAILED'
-  const attempt = { outcome, error_code: error?.code ?? reason, materialization: null } as const
-  if (reason === 'CANCEL_GRACE') return { by: 'LOST_CANCEL_GRACE', state: 'CANCELLED', changes: said, attempt }
-  const { state, changes } =
-    reason === 'TIMEOUT' ? failureOf(task, error?.retryable !== false, undefined, moment) : infraLossOf(task, moment)
-  return { by: `LOST_${reason}`, state, changes: { ...said, ...changes }, attempt }
+function lossOf(task: TaskRow, payload: EventOf<'AttemptLost'>['payload'], moment: Moment): Ending {
+  const { reason } = payload
+  const error = payload.error ?? null
+  const error_code = error?.code ?? reason
+  if (reason === 'CANCEL_GRACE') {
+    const attempt: AttemptEnd = { outcome: 'CANCELLED', error_code, materialization: null }
+    return { by: 'LOST_CANCEL_GRACE', state: 'CANCELLED', changes: { error, outcome_reason: reason }, attempt }
+  }
+  const attempt: AttemptEnd = { outcome: 'FAILED', error_code, materialization: null }
+  const next = reason === 'TIMEOUT' ? failureOf(task, error?.retryable !== false, undefined, moment) : infraLossOf(task, moment)
+  const { state, failures, infra_losses, retry_at } = next
+  return { by: `LOST_${reason}`, state, changes: { error, outcome_reason: reason, failures, infra_losses, retry_at }, attempt }
 }
 
 /** The run comes last: with its last task over, its rows leave memory. */
@@ -314,7 +328,7 @@ function endAttempt(rows: WorkingSet, run: RunRow, task: TaskRow, { by, state, c
   leavePools(rows, task, moment)
   recordAttemptEnd(rows, task, attempt, moment)
   if (!isOver(state)) {
-    moveTask(rows, task, by, state, { ...NO_ATTEMPT_DEADLINES, ...changes }, moment)
+    moveTask(rows, task, by, state, changes, moment, NO_ATTEMPT_DEADLINES)
     return
   }
   const ended = endTask(rows, task, by, state, changes, moment)

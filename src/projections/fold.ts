@@ -62,7 +62,7 @@ function foldEntry(event: LedgerEvent, index: number, { rows, context, judged, i
   const missingList = missingListOf(event, rows)
   if (missingList !== undefined) return quarantineFor(event, index, missingList.sha256, rows, context)
   if (isKeyApplied(rows, context, event.idempotency_key)) return DUPLICATE
-  const moment: Moment = { ...context, event_id: event.event_id, at: instantMs(event.timestamp), ordinal: rows.appliedTotal() + 1 }
+  const moment: Moment = { context, event_id: event.event_id, at: instantMs(event.timestamp), ordinal: rows.appliedTotal() + 1 }
   if (event.event_type === 'RunRequested') {
     const holder = judgeRunKey(rows, event, context)
     if (holder === 'duplicate') return DUPLICATE

@@ -17,7 +17,9 @@ import type { WorkingSet } from './working-set.js'
 export function keysOf(entry: BatchEntry, rows: WorkingSet, hints: Hints = NO_HINTS): readonly KeyedRow[] {
   if (entry.kind !== 'event') return NONE
   const { event } = entry
-  return [{ table: 'idempotency_keys', key: [event.idempotency_key] }, ...keysOfEvent(event, rows, hints)]
+  const own: KeyedRow = { table: 'idempotency_keys', key: [event.idempotency_key] }
+  const others = keysOfEvent(event, rows, hints)
+  return others.length === 0 ? [own] : [own, ...others]
 }
 
 function keysOfEvent(event: LedgerEvent, rows: WorkingSet, hints: Hints): readonly KeyedRow[] {
@@ -41,7 +43,7 @@ function keysOfEvent(event: LedgerEvent, rows: WorkingSet, hints: Hints): readon
     case 'DispatchEnqueued':
     case 'TaskStarted':
     case 'TaskHeartbeat':
-      return keysOfTask(event.payload)
+      return keysOfTask(rows, event.payload)
     case 'TaskFinished':
     case 'AttemptLost':
       return keysOfAttemptEnd(rows, event.payload, hints)

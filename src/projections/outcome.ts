@@ -65,7 +65,8 @@ export type FoldContext = {
 }
 
 /** What a noun's fold knows about the event besides its payload. */
-export type Moment = FoldContext & {
+export type Moment = {
+  readonly context: FoldContext
   readonly event_id: string
   /** The event's timestamp, epoch milliseconds: deadlines count from it. */
   readonly at: number
@@ -94,19 +95,21 @@ export function rememberApplied(rows: WorkingSet, { idempotency_key, event_id, e
   rows.put('idempotency_keys', { idempotency_key, event_id, event_type, folded_hour_at, row_version: 0, last_event_id: event_id })
 }
 
-export function rememberRefused(rows: WorkingSet, event: LedgerEvent, { reason, detail }: Refusal, moment: Moment): void {
+export function rememberRefused(rows: WorkingSet, event: LedgerEvent, { reason, detail }: Refusal, { context, at }: Moment): void {
+  const { entity_kind, entity_id } = entityOf(event)
   rows.put('refusals', {
     idempotency_key: event.idempotency_key,
     event_id: event.event_id,
     event_type: event.event_type,
     reason,
     detail: detail ?? null,
-    ...entityOf(event),
-    batch_id: moment.batch_id,
+    entity_kind,
+    entity_id,
+    batch_id: context.batch_id,
     causation_id: event.causation_id ?? null,
-    segment_name: moment.segment_name,
-    refused_at: moment.at,
-    folded_at: moment.fold_time,
+    segment_name: context.segment_name,
+    refused_at: at,
+    folded_at: context.fold_time,
     row_version: 0,
     last_event_id: event.event_id,
   })

@@ -91,10 +91,24 @@ function partitionsOf(rows: WorkingSet, { asset_key, definition_hash, partitions
   return expand(rows, rows.get('asset_definitions', asset_key, definition_hash)?.partitions ?? null, partitions)
 }
 
+/** The one key of an asset without partitions. */
+const UNPARTITIONED: readonly SelectedKey[] = [{ partition_key: '', sort_key: '', partition_values: null }]
+
+/** More of them are spelled out again when they are needed, rather than held for as long as their task is. */
+const REMEMBERED_KEYS_MAX = 100
+
+// Memory of a pure function, as long as the task's row is held: its keys are asked for by every look-up before its end.
+const remembered = new WeakMap<object, { readonly definition: Partitions | null; readonly keys: readonly SelectedKey[] }>()
+
 /** A fact stands, whatever has become of the keys that its task was planned for: those that cannot be told have no row. */
 function expand(rows: WorkingSet, definition: Partitions | null, selector: Selector): readonly SelectedKey[] {
+  if (selector === null) return UNPARTITIONED
+  const known = remembered.get(selector)
+  if (known !== undefined && known.definition === definition) return known.keys
   const selected = expandSelector(definition, selector, rows.list, TASK_PARTITIONS_MAX)
-  return 'problem' in selected ? [] : selected.keys
+  if ('problem' in selected) return []
+  if (!('list' in selector) && selected.keys.length <= REMEMBERED_KEYS_MAX) remembered.set(selector, { definition, keys: selected.keys })
+  return selected.keys
 }
 
 type TaskName = { readonly run_id: string; readonly task_key: string }
@@ -117,7 +131,7 @@ export function keysOfPartitions(rows: WorkingSet, { run_id, task_key }: TaskNam
 
 /** The list that holds the task's partitions, if they are many and it may still end. */
 export function listsOfTask(rows: WorkingSet, { run_id, task_key }: TaskName): readonly string[] {
-  if (!rows.isKnown('tasks', [run_id, task_key])) return []
+  if (!rows.isRunOpen(run_id) && !rows.isKnown('tasks', [run_id, task_key])) return []
   const task = rows.get('tasks', run_id, task_key)
   return task === undefined || isOver(task.state) ? [] : listReferenceOf(task.partitions).map(({ sha256 }) => sha256)
 }
@@ -130,7 +144,8 @@ const isListLoaded = (rows: WorkingSet, selector: Selector): boolean =>
 
 /** The task itself, once it is there: it keeps its asset and partitions. Before, what plans in the same pass say. */
 function candidates(rows: WorkingSet, run_id: string, task_key: string, hints: Hints): readonly TaskPartitions[] {
-  const task = rows.isKnown('tasks', [run_id, task_key]) ? rows.get('tasks', run_id, task_key) : undefined
+  const isKnown = rows.isRunOpen(run_id) || rows.isKnown('tasks', [run_id, task_key])
+  const task = isKnown ? rows.get('tasks', run_id, task_key) : undefined
   if (task === undefined) return hints.plannedTasks(run_id, task_key)
   return isOver(task.state) ? [] : [task]
 }

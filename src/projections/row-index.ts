@@ -1,26 +1,55 @@
-// The ways in to hot rows besides their key: tasks and edges of an open run, the current definition of an asset.
+// Where the rows of a working set are, and the ways in to hot rows besides their key: the tasks and edges of an open
+// run, the current definition of an asset.
 
 import { assert } from '../core/errors.js'
 import type { AssetDefinitionRow } from './asset-table.js'
 import type { DepSatisfactionRow, TaskRow } from './run-table.js'
 import type { AnyRow, TableName } from './tables.js'
 
-type OpenRun = { readonly tasks: Set<string>; readonly edgesByUpstream: Map<string, Set<string>> }
+/** The place of one key. It stays the same while its row is replaced, so that one look-up finds all there is to know. */
+export type Slot = {
+  readonly table: TableName
+  readonly text: string
+  /** null: known to be absent. */
+  row: AnyRow | null
+  /** The row stays after the next settle, and is in the index. */
+  isHot: boolean
+  /** It was written, or left with its run, since the last settle. */
+  isTouched: boolean
+  /** Its hot row at the last settle; null: it was on disk, or nowhere. */
+  before: AnyRow | null
+  isDirty: boolean
+  isStamped: boolean
+}
 
-/** Names rows by the text of their key. */
+export const newSlot = (table: TableName, text: string): Slot => ({
+  table,
+  text,
+  row: null,
+  isHot: false,
+  isTouched: false,
+  before: null,
+  isDirty: false,
+  isStamped: true,
+})
+
+type OpenRun = { readonly tasks: Set<Slot>; readonly edgesByUpstream: Map<string, Set<Slot>> }
+
 export type RowIndex = {
-  readonly add: (table: TableName, text: string, row: AnyRow) => void
-  readonly remove: (table: TableName, text: string, row: AnyRow) => void
-  /** The run is over: what belonged to it, by its key's text. */
-  readonly removeRun: (run_id: string) => { readonly tasks: readonly string[]; readonly edges: readonly string[] }
-  readonly tasksOf: (run_id: string) => readonly string[]
-  readonly edgesFrom: (run_id: string, upstream_task_key: string) => readonly string[]
-  readonly currentDefinition: (asset_key: string) => string | undefined
+  /** A slot whose row is hot now; again is harmless. */
+  readonly add: (slot: Slot) => void
+  readonly remove: (slot: Slot) => void
+  /** The run is over: all that belonged to it. */
+  readonly removeRun: (run_id: string) => readonly Slot[]
+  readonly isOpen: (run_id: string) => boolean
+  readonly tasksOf: (run_id: string) => readonly TaskRow[]
+  readonly edgesFrom: (run_id: string, upstream_task_key: string) => readonly DepSatisfactionRow[]
+  readonly currentDefinition: (asset_key: string) => AssetDefinitionRow | undefined
 }
 
 export function createRowIndex(): RowIndex {
   const runs = new Map<string, OpenRun>()
-  const current = new Map<string, string>()
+  const current = new Map<string, Slot>()
 
   function openRun(run_id: string): OpenRun {
     const run = runs.get(run_id)
@@ -28,39 +57,49 @@ export function createRowIndex(): RowIndex {
     return run
   }
 
-  function addEdge({ run_id, upstream_task_key }: DepSatisfactionRow, text: string): void {
+  function addEdge(slot: Slot): void {
+    const { run_id, upstream_task_key } = slot.row as DepSatisfactionRow
     const { edgesByUpstream } = openRun(run_id)
     const edges = edgesByUpstream.get(upstream_task_key)
-    if (edges === undefined) edgesByUpstream.set(upstream_task_key, new Set([text]))
-    else edges.add(text)
+    if (edges === undefined) edgesByUpstream.set(upstream_task_key, new Set([slot]))
+    else edges.add(slot)
   }
 
   return {
-    add(table, text, row) {
-      if (table === 'tasks') openRun((row as TaskRow).run_id).tasks.add(text)
-      else if (table === 'dep_satisfaction') addEdge(row as DepSatisfactionRow, text)
-      else if (table === 'asset_definitions') current.set((row as AssetDefinitionRow).asset_key, text)
+    add(slot) {
+      const { table, text } = slot
+      if (table === 'tasks') openRun((slot.row as TaskRow).run_id).tasks.add(slot)
+      else if (table === 'dep_satisfaction') addEdge(slot)
+      else if (table === 'asset_definitions') current.set((slot.row as AssetDefinitionRow).asset_key, slot)
       else if (table === 'runs' && !runs.has(text)) runs.set(text, { tasks: new Set(), edgesByUpstream: new Map() })
     },
-    remove(table, text, row) {
-      if (table === 'tasks') runs.get((row as TaskRow).run_id)?.tasks.delete(text)
+    remove(slot) {
+      const { table } = slot
+      if (table === 'tasks') runs.get((slot.row as TaskRow).run_id)?.tasks.delete(slot)
       else if (table === 'dep_satisfaction') {
-        const { run_id, upstream_task_key } = row as DepSatisfactionRow
-        runs.get(run_id)?.edgesByUpstream.get(upstream_task_key)?.delete(text)
+        const { run_id, upstream_task_key } = slot.row as DepSatisfactionRow
+        runs.get(run_id)?.edgesByUpstream.get(upstream_task_key)?.delete(slot)
       } else if (table === 'asset_definitions') {
         // Another version of the asset may be the current one by now.
-        const { asset_key } = row as AssetDefinitionRow
-        if (current.get(asset_key) === text) current.delete(asset_key)
+        const { asset_key } = slot.row as AssetDefinitionRow
+        if (current.get(asset_key) === slot) current.delete(asset_key)
       }
     },
     removeRun(run_id) {
       const run = runs.get(run_id)
       runs.delete(run_id)
-      if (run === undefined) return { tasks: [], edges: [] }
-      return { tasks: [...run.tasks], edges: [...run.edgesByUpstream.values()].flatMap((edges) => [...edges]) }
+      if (run === undefined) return []
+      return [...run.tasks, ...[...run.edgesByUpstream.values()].flatMap((edges) => [...edges])]
     },
-    tasksOf: (run_id) => [...openRun(run_id).tasks],
-    edgesFrom: (run_id, upstream_task_key) => [...(openRun(run_id).edgesByUpstream.get(upstream_task_key) ?? [])],
-    currentDefinition: (asset_key) => current.get(asset_key),
+    isOpen: (run_id) => runs.has(run_id),
+    tasksOf: (run_id) => rowsOf<TaskRow>(openRun(run_id).tasks),
+    edgesFrom: (run_id, upstream_task_key) => rowsOf<DepSatisfactionRow>(openRun(run_id).edgesByUpstream.get(upstream_task_key)),
+    currentDefinition: (asset_key) => current.get(asset_key)?.row as AssetDefinitionRow | undefined,
   }
+}
+
+function rowsOf<Row extends AnyRow>(slots: ReadonlySet<Slot> | undefined): readonly Row[] {
+  const rows: Row[] = []
+  if (slots !== undefined) for (const { row } of slots) rows.push(row as Row)
+  return rows
 }

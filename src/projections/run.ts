@@ -35,7 +35,7 @@ export function judgeRunKey(rows: WorkingSet, { payload }: RunRequested, context
 /** One row for each other request that asked for the same key: the first run stands, and people can see both. */
 export function recordRunKeyConflict(rows: WorkingSet, { payload }: RunRequested, moment: Moment): void {
   const { run_key, request_fingerprint } = payload
-  const holder = liveRow(rows, moment, 'run_key_index', run_key)
+  const holder = liveRow(rows, moment.context, 'run_key_index', run_key)
   assert(holder, `The run key ${run_key} is in conflict with nothing.`)
   const known = rows.get('run_key_conflicts', run_key, request_fingerprint)
   // The same event may be stored twice, when its first segment was acknowledged late.
@@ -72,14 +72,12 @@ export function foldRunRequested(rows: WorkingSet, { payload }: RunRequested, mo
     request_fingerprint,
     request_event_id: moment.event_id,
     created_at: moment.at,
-    expires_at: runKeyExpiry(run_key, moment.fold_time, moment.retention),
+    expires_at: runKeyExpiry(run_key, moment.context.fold_time, moment.context.retention),
     row_version: 0,
     last_event_id: moment.event_id,
   })
   return undefined
 }
-
-const NO_TASKS = { tasks_total: 0, tasks_open: 0, tasks_succeeded: 0, tasks_failed: 0, tasks_skipped: 0, tasks_cancelled: 0 }
 
 const newRun = (payload: RunRequested['payload'], { at, event_id }: Moment): RunRow => ({
   run_id: payload.run_id,
@@ -112,7 +110,12 @@ const newRun = (payload: RunRequested['payload'], { at, event_id }: Moment): Run
   finished_at: null,
   cancel_requested_at: null,
   cancel_requested_by: null,
-  ...NO_TASKS,
+  tasks_total: 0,
+  tasks_open: 0,
+  tasks_succeeded: 0,
+  tasks_failed: 0,
+  tasks_skipped: 0,
+  tasks_cancelled: 0,
   row_version: 0,
   last_event_id: event_id,
 })
@@ -124,8 +127,16 @@ export function foldRunCancelRequested(rows: WorkingSet, { payload }: EventOf<'R
   const state = nextStates(RUN_MACHINE, run.state, 'CANCEL_REQUESTED')[0]
   if (state === undefined) return refusal('TERMINAL', { run_id, run_state: run.state })
   if (state === run.state) return undefined
-  const asked = { cancel_requested_at: moment.at, cancel_requested_by: payload.requested_by ?? null }
-  const cancelling = moveRun(rows, run, 'CANCEL_REQUESTED', state, isOver(state) ? { ...asked, finished_at: moment.at } : asked, moment)
+  const cancel_requested_by = payload.requested_by ?? null
+  const finished_at = isOver(state) ? moment.at : null
+  const cancelling = moveRun(
+    rows,
+    run,
+    'CANCEL_REQUESTED',
+    state,
+    { cancel_requested_at: moment.at, cancel_requested_by, finished_at },
+    moment,
+  )
   if (!isOver(state)) countEnded(rows, cancelling, cancelTasks(rows, run_id, moment), moment)
   return undefined
 }
@@ -134,12 +145,13 @@ export function foldRunCancelRequested(rows: WorkingSet, { payload }: EventOf<'R
 function cancelTasks(rows: WorkingSet, run_id: string, moment: Moment): readonly TaskRow[] {
   const ended: TaskRow[] = []
   for (const task of rows.tasksOf(run_id)) {
-    const asked = { cancel_requested_at: moment.at }
     if (nextStates(TASK_MACHINE, task.state, 'RUN_CANCELLED').length > 0) {
-      ended.push(endTask(rows, task, 'RUN_CANCELLED', 'CANCELLED', { ...asked, outcome_reason: 'RUN_CANCELLED' }, moment))
+      ended.push(
+        endTask(rows, task, 'RUN_CANCELLED', 'CANCELLED', { cancel_requested_at: moment.at, outcome_reason: 'RUN_CANCELLED' }, moment),
+      )
     } else if (isActive(task.state)) {
       const cancel_deadline_at = moment.at + task.cancel_grace_ms
-      rows.put('tasks', { ...task, ...asked, cancel_deadline_at, last_event_id: moment.event_id })
+      rows.put('tasks', { ...task, cancel_requested_at: moment.at, cancel_deadline_at, last_event_id: moment.event_id })
     }
   }
   return resolveEdges(rows, ended, moment)
@@ -182,16 +194,18 @@ export function startRun(rows: WorkingSet, run: RunRow, moment: Moment): RunRow 
 export function countEnded(rows: WorkingSet, run: RunRow, ended: readonly TaskRow[], moment: Moment): void {
   if (ended.length === 0) return
   const count = (state: OverState) => ended.reduce((sum, task) => sum + (task.state === state ? 1 : 0), 0)
-  const counts = {
+  const counted: RunRow = {
+    ...run,
     tasks_open: run.tasks_open - ended.length,
     tasks_succeeded: run.tasks_succeeded + count('SUCCEEDED'),
     tasks_failed: run.tasks_failed + count('FAILED'),
     tasks_skipped: run.tasks_skipped + count('SKIPPED'),
     tasks_cancelled: run.tasks_cancelled + count('CANCELLED'),
+    last_event_id: moment.event_id,
   }
-  assert(counts.tasks_open >= 0, `The run ${run.run_id} counts ${counts.tasks_open} open tasks.`)
-  if (counts.tasks_open > 0) rows.put('runs', { ...run, ...counts, last_event_id: moment.event_id })
-  else moveRun(rows, run, 'LAST_TASK_OVER', outcomeOf({ ...run, ...counts }), { ...counts, finished_at: moment.at }, moment)
+  assert(counted.tasks_open >= 0, `The run ${run.run_id} counts ${counted.tasks_open} open tasks.`)
+  if (counted.tasks_open > 0) rows.put('runs', counted)
+  else moveRun(rows, counted, 'LAST_TASK_OVER', outcomeOf(counted), { finished_at: moment.at }, moment)
 }
 
 function outcomeOf({ state, tasks_failed, tasks_cancelled }: RunRow): Exclude<OverState, 'SKIPPED'> {

@@ -45,14 +45,18 @@ export function keyOfRow(name: TableName, row: object): RowKey {
 }
 
 /** One text for a key, for maps. No key value may contain a control character (DATA section 1), so NUL separates. */
-export const keyText = (key: RowKey): string => (key.length === 1 ? String(key[0]) : key.join('\u0000'))
+export function keyText(key: RowKey): string {
+  let text = String(key[0])
+  for (let part = 1; part < key.length; part++) text += `\u0000${key[part]}`
+  return text
+}
 
 /** The same text, from a row. */
 export function keyTextOfRow(name: TableName, row: object): string {
   const values = row as Readonly<Record<string, KeyValue>>
-  const [first, ...others] = tableNamed(name).key
-  let text = String(values[first as string])
-  for (const part of others) text += `\u0000${values[part]}`
+  const { key } = tableNamed(name)
+  let text = String(values[key[0] as string])
+  for (let part = 1; part < key.length; part++) text += `\u0000${values[key[part] as string]}`
   return text
 }
 

@@ -2,7 +2,6 @@
 // its out-degree; a skip or a cancel spreads along the edges without recursion, at once (ADR 0022).
 
 import { assert } from '../core/errors.js'
-import { NO_ATTEMPT_DEADLINES } from './deadline.js'
 import type { Moment } from './outcome.js'
 import type { DepSatisfactionRow, TaskRow } from './run-table.js'
 import { isOver, nextStates, type OverState, TASK_MACHINE, type TaskCause, type TaskState } from './state-machine.js'
@@ -25,15 +24,34 @@ const UPSTREAM_CAUSES = {
   CANCELLED: 'UPSTREAM_CANCELLED',
 } as const
 
-export function moveTask(rows: WorkingSet, task: TaskRow, by: TaskCause, state: TaskState, changes: TaskChanges, moment: Moment): TaskRow {
+export function moveTask(
+  rows: WorkingSet,
+  task: TaskRow,
+  by: TaskCause,
+  state: TaskState,
+  changes: TaskChanges,
+  moment: Moment,
+  first: TaskChanges = NO_CHANGES,
+): TaskRow {
   assert(nextStates(TASK_MACHINE, task.state, by).includes(state), `A task moved from ${task.state} to ${state} by ${by}.`)
-  const moved: TaskRow = { ...task, ...changes, state, last_event_id: moment.event_id }
+  const moved: TaskRow = { ...task, ...first, ...changes, state, last_event_id: moment.event_id }
   rows.put('tasks', moved)
   return moved
 }
 
-export const endTask = (rows: WorkingSet, task: TaskRow, by: TaskCause, state: OverState, changes: TaskChanges, moment: Moment): TaskRow =>
-  moveTask(rows, task, by, state, { ...NO_ATTEMPT_DEADLINES, retry_at: null, finished_at: moment.at, ...changes }, moment)
+const NO_CHANGES: TaskChanges = {}
+
+export function endTask(rows: WorkingSet, task: TaskRow, by: TaskCause, state: OverState, changes: TaskChanges, moment: Moment): TaskRow {
+  const over = {
+    start_deadline_at: null,
+    heartbeat_deadline_at: null,
+    timeout_at: null,
+    cancel_deadline_at: null,
+    retry_at: null,
+    finished_at: moment.at,
+  }
+  return moveTask(rows, task, by, state, changes, moment, over)
+}
 
 /** Resolves every edge that leaves these tasks, which are over, and those that are over because of it. All of them. */
 export function resolveEdges(rows: WorkingSet, over: readonly TaskRow[], moment: Moment): readonly TaskRow[] {

@@ -3,7 +3,7 @@
 
 import { assert } from '../core/errors.js'
 import type { AssetDefinitionRow } from './asset-table.js'
-import { createRowIndex } from './row-index.js'
+import { createRowIndex, newSlot, type Slot } from './row-index.js'
 import type { DepSatisfactionRow, TaskRow } from './run-table.js'
 import { isOver } from './state-machine.js'
 import {
@@ -35,6 +35,7 @@ export type WorkingSet = {
 
   // Ways in besides the key, over hot rows alone. A run that is not over has all of its tasks and edges here.
   // The order of what they return is that of arrival, and differs between processes: nothing may depend on it.
+  readonly isRunOpen: (run_id: string) => boolean
   readonly tasksOf: (run_id: string) => readonly TaskRow[]
   readonly edgesFrom: (run_id: string, upstream_task_key: string) => readonly DepSatisfactionRow[]
   readonly currentDefinition: (asset_key: string) => AssetDefinitionRow | undefined
@@ -58,21 +59,26 @@ export type WorkingSet = {
   readonly followTotal: (appliedTotal: number) => void
 }
 
-/** What happened to a key since the last settle. `before` is its hot row then: undefined if it was on disk, or nowhere. */
-type Change = { readonly before: AnyRow | undefined; dirty: boolean; stamped: boolean }
-
 export const missingKeys = (rows: WorkingSet, keys: readonly KeyedRow[]): readonly KeyedRow[] =>
   keys.filter(({ table, key }) => !rows.isKnown(table, key))
 
-/** What a process keeps from one turn to the next, and how to undo what a turn did to it. */
-function createStore() {
-  const hot = mapPerTable<AnyRow>()
-  /** Rows that are not hot, and (null) keys that are known to be absent, until the next settle. */
-  const looked = mapPerTable<AnyRow | null>()
-  const changes = mapPerTable<Change>()
+/** The slots of all keys that are known, and how to undo what a turn did to them. */
+function createSlots() {
+  const slots = Object.fromEntries(TABLE_NAMES.map((name) => [name, new Map()])) as { readonly [Name in TableName]: Map<string, Slot> }
   const index = createRowIndex()
+  /** Written, or cooled, since the last settle. */
+  let touched: Slot[] = []
+  /** Not hot when they were pushed: what still is not goes with the next settle. */
+  let passing: Slot[] = []
 
-  const isRunHot = (run_id: string) => hot.runs.has(run_id)
+  function slotFor(table: TableName, text: string): Slot {
+    const known = slots[table].get(text)
+    if (known !== undefined) return known
+    const slot = newSlot(table, text)
+    slots[table].set(text, slot)
+    passing.push(slot)
+    return slot
+  }
 
   /** Whether the row stays in memory after the next settle. Tasks and edges stay with their run. */
   function belongsInHot(table: TableName, row: AnyRow): boolean {
@@ -82,104 +88,110 @@ function createStore() {
       case 'on_disk':
         return false
       case 'while_open':
-        return table === 'tasks' || table === 'dep_satisfaction' ? isRunHot((row as TaskRow).run_id) : isOpenRow(table, row)
+        return table === 'tasks' || table === 'dep_satisfaction' ? index.isOpen((row as TaskRow).run_id) : isOpenRow(table, row)
     }
   }
 
-  function place(table: TableName, text: string, row: AnyRow): void {
-    if (belongsInHot(table, row)) {
-      hot[table].set(text, row)
-      looked[table].delete(text)
-      index.add(table, text, row)
-    } else {
-      hot[table].delete(text)
-      looked[table].set(text, row)
-      index.remove(table, text, row)
-      if (table === 'runs') coolRun(text)
-    }
+  function touch(slot: Slot): void {
+    if (slot.isTouched) return
+    slot.isTouched = true
+    slot.before = slot.isHot ? slot.row : null
+    touched.push(slot)
+  }
+
+  function place(slot: Slot, row: AnyRow): void {
+    const isHot = belongsInHot(slot.table, row)
+    const wasHot = slot.isHot
+    slot.row = row
+    slot.isHot = isHot
+    if (isHot && !wasHot) index.add(slot)
+    if (isHot || !wasHot) return
+    index.remove(slot)
+    passing.push(slot)
+    if (slot.table === 'runs') coolRun(slot.text)
   }
 
   /** The run is over, and takes its tasks and edges with it: known until the next settle, then on disk alone. */
   function coolRun(run_id: string): void {
-    const left = index.removeRun(run_id)
-    for (const text of left.tasks) cool('tasks', text)
-    for (const text of left.edges) cool('dep_satisfaction', text)
-  }
-
-  function cool(table: 'tasks' | 'dep_satisfaction', text: string): void {
-    const row = hot[table].get(text)
-    assert(row, `The index names a row ${JSON.stringify(text)} of ${table} that is not hot.`)
-    if (!changes[table].has(text)) changes[table].set(text, { before: row, dirty: false, stamped: true })
-    hot[table].delete(text)
-    looked[table].set(text, row)
-  }
-
-  function undo(table: TableName): void {
-    for (const [text, { before }] of changes[table]) {
-      if (before !== undefined) {
-        hot[table].set(text, before)
-        index.add(table, text, before)
-        continue
-      }
-      const now = hot[table].get(text)
-      if (now === undefined) continue
-      hot[table].delete(text)
-      index.remove(table, text, now)
-      if (table === 'runs') index.removeRun(text)
+    for (const slot of index.removeRun(run_id)) {
+      touch(slot)
+      slot.isHot = false
+      passing.push(slot)
     }
-    changes[table].clear()
   }
 
-  const forgetLooked = () => {
-    for (const table of TABLE_NAMES) looked[table].clear()
+  function untouch(): void {
+    for (const slot of touched) {
+      slot.isTouched = false
+      slot.before = null
+      slot.isDirty = false
+      slot.isStamped = true
+    }
+    touched = []
   }
 
-  return { hot, looked, changes, index, isRunHot, belongsInHot, place, undo, forgetLooked }
+  function forgetPassing(): void {
+    for (const { table, text, isHot } of passing) if (!isHot) slots[table].delete(text)
+    passing = []
+  }
+
+  function undo(slot: Slot): void {
+    if (slot.before !== null) {
+      slot.row = slot.before
+      slot.isHot = true
+      index.add(slot)
+    } else if (slot.isHot) {
+      index.remove(slot)
+      if (slot.table === 'runs') index.removeRun(slot.text)
+      slot.isHot = false
+      passing.push(slot)
+    }
+  }
+
+  function undoAll(): void {
+    // A run has to be open again before its tasks are put back.
+    for (const slot of touched) if (slot.table === 'runs') undo(slot)
+    for (const slot of touched) if (slot.table !== 'runs') undo(slot)
+    untouch()
+  }
+
+  return { slots, index, slotFor, belongsInHot, touch, touched: () => touched, place, untouch, undoAll, forgetPassing }
 }
 
 export function createWorkingSet(startingTotal: number): WorkingSet {
-  const { hot, looked, changes, index, isRunHot, belongsInHot, place, undo, forgetLooked } = createStore()
+  const { slots, index, slotFor, belongsInHot, touch, touched, place, untouch, undoAll, forgetPassing } = createSlots()
   const lists = new Map<string, readonly string[] | undefined>()
-  let unstamped: { readonly table: TableName; readonly text: string; readonly change: Change }[] = []
+  let unstamped: Slot[] = []
   let dirtyCount = 0
   let applied = startingTotal
   let settledTotal = startingTotal
 
   function isKnown(table: TableName, key: RowKey): boolean {
-    if (TABLES[table].residency === 'whole') return true
-    const text = keyText(key)
-    if (hot[table].has(text) || looked[table].has(text)) return true
-    return (table === 'tasks' || table === 'dep_satisfaction') && isRunHot(String(key[0]))
-  }
-
-  function markDirty(table: TableName, text: string): void {
-    const found = changes[table].get(text)
-    const change = found ?? { before: hot[table].get(text), dirty: false, stamped: true }
-    if (found === undefined) changes[table].set(text, change)
-    if (!change.dirty) dirtyCount++
-    change.dirty = true
-    if (change.stamped) unstamped.push({ table, text, change })
-    change.stamped = false
+    if (TABLES[table].residency === 'whole' || slots[table].has(keyText(key))) return true
+    return (table === 'tasks' || table === 'dep_satisfaction') && index.isOpen(String(key[0]))
   }
 
   function forget(): void {
     unstamped = []
     dirtyCount = 0
     lists.clear()
-    forgetLooked()
+    forgetPassing()
   }
 
   return {
     get(table, ...key) {
-      const text = keyText(key)
-      const row = hot[table].get(text) ?? looked[table].get(text) ?? undefined
-      if (row === undefined) assert(isKnown(table, key), `The fold read ${table} ${JSON.stringify(key)}, which keysOf did not name.`)
-      return row as Rows[typeof table] | undefined
+      const slot = slots[table].get(keyText(key))
+      if (slot === undefined) assert(isKnown(table, key), `The fold read ${table} ${JSON.stringify(key)}, which keysOf did not name.`)
+      return (slot?.row ?? undefined) as Rows[typeof table] | undefined
     },
     put(table, row) {
-      const text = keyTextOfRow(table, row)
-      markDirty(table, text)
-      place(table, text, row)
+      const slot = slotFor(table, keyTextOfRow(table, row))
+      touch(slot)
+      if (!slot.isDirty) dirtyCount++
+      slot.isDirty = true
+      if (slot.isStamped) unstamped.push(slot)
+      slot.isStamped = false
+      place(slot, row)
     },
     isKnown,
     load(table, keys, rows) {
@@ -188,9 +200,9 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
         const text = keyTextOfRow(table, row)
         // An open row that is not in memory means that the memory is not the revision's: its tasks would read as absent.
         assert(!belongsInHot(table, row), `The open row ${JSON.stringify(text)} of ${table} was on disk and not in memory.`)
-        looked[table].set(text, row)
+        slotFor(table, text).row = row
       }
-      for (const key of keys) if (!isKnown(table, key)) looked[table].set(keyText(key), null)
+      for (const key of keys) if (!isKnown(table, key)) slotFor(table, keyText(key))
     },
     list(sha256) {
       assert(lists.has(sha256), `The fold read list ${sha256}, which listsOf did not name.`)
@@ -198,53 +210,52 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
     },
     isListKnown: (sha256) => lists.has(sha256),
     loadList: (sha256, values) => void lists.set(sha256, values),
-    tasksOf: (run_id) => index.tasksOf(run_id).map((text) => hot.tasks.get(text) as TaskRow),
-    edgesFrom: (run_id, upstream_task_key) =>
-      index.edgesFrom(run_id, upstream_task_key).map((text) => hot.dep_satisfaction.get(text) as DepSatisfactionRow),
-    currentDefinition(asset_key) {
-      const text = index.currentDefinition(asset_key)
-      return text === undefined ? undefined : (hot.asset_definitions.get(text) as AssetDefinitionRow)
+    isRunOpen: index.isOpen,
+    tasksOf: index.tasksOf,
+    edgesFrom: index.edgesFrom,
+    currentDefinition: index.currentDefinition,
+    hotRows(table) {
+      const rows: AnyRow[] = []
+      for (const { row, isHot } of slots[table].values()) if (isHot) rows.push(row as AnyRow)
+      return rows as unknown as Rows[typeof table][]
     },
-    hotRows: (table) => Array.from(hot[table].values()) as Rows[typeof table][],
     appliedTotal: () => applied,
     countApplied: () => ++applied,
     dirtyCount: () => dirtyCount,
     stamp(row_version) {
-      for (const { table, text, change } of unstamped) {
-        change.stamped = true
-        const rows = hot[table].has(text) ? hot[table] : looked[table]
-        rows.set(text, { ...(rows.get(text) as AnyRow), row_version } as AnyRow)
+      for (const slot of unstamped) {
+        slot.isStamped = true
+        slot.row = { ...(slot.row as AnyRow), row_version } as AnyRow
       }
       unstamped = []
     },
     dirtyRows() {
       assert(unstamped.length === 0, 'Rows are published that carry no revision.')
-      const published = new Map<TableName, readonly AnyRow[]>()
-      for (const table of TABLE_NAMES) {
-        const rows: AnyRow[] = []
-        for (const [text, { dirty }] of changes[table]) if (dirty) rows.push((hot[table].get(text) ?? looked[table].get(text)) as AnyRow)
-        if (rows.length > 0) published.set(table, rows)
+      const byTable = new Map<TableName, AnyRow[]>()
+      for (const { table, row, isDirty } of touched()) {
+        if (!isDirty) continue
+        const rows = byTable.get(table)
+        if (rows === undefined) byTable.set(table, [row as AnyRow])
+        else rows.push(row as AnyRow)
       }
-      return published
+      return byTable
     },
     settle() {
       assert(unstamped.length === 0, 'Rows are settled that carry no revision.')
-      for (const table of TABLE_NAMES) changes[table].clear()
+      untouch()
       settledTotal = applied
       forget()
     },
     discard() {
-      // In the order of TABLE_NAMES: a run has to be open again before its tasks are put back.
-      for (const table of TABLE_NAMES) undo(table)
+      undoAll()
       applied = settledTotal
       forget()
     },
     follow(table, rows) {
       assert(dirtyCount === 0, 'A working set with unpublished rows followed another turn.')
-      for (const row of rows) place(table, keyTextOfRow(table, row), row)
+      for (const row of rows) place(slotFor(table, keyTextOfRow(table, row)), row)
+      untouch()
       // What was looked up is of the revision before.
-      changes.tasks.clear()
-      changes.dep_satisfaction.clear()
       forget()
     },
     followTotal(appliedTotal) {
@@ -263,8 +274,3 @@ function isOpenRow(table: TableName, row: AnyRow): boolean {
   if (table === 'asset_definitions') return (row as AssetDefinitionRow).state === 'CURRENT'
   return true
 }
-
-type MapPerTable<Row> = { readonly [Name in TableName]: Map<string, Row> }
-
-const mapPerTable = <Row>(): MapPerTable<Row> =>
-  Object.fromEntries(TABLE_NAMES.map((name) => [name, new Map<string, Row>()])) as unknown as MapPerTable<Row>
