@@ -1,0 +1,50 @@
+// Measurements that need a process of their own, because peak memory belongs to a process:
+// `node scripts/run.js bench/truth/child.ts compact|replay FOLDER START FIRST_RUN`.
+
+import { join } from 'node:path'
+import { systemRandom } from '../../src/bin/clock.js'
+import { createLocalStore } from '../../src/storage/local.js'
+import { createFileCache } from '../../src/tables/cache.js'
+import { createParquetFiles } from '../../src/tables/parquet-files.js'
+import { replay } from '../../src/turn/replay.js'
+import { TENANT_ID, WORKSPACE_ID } from '../../test/fixtures/say.js'
+import { steadyRuns } from '../../test/fixtures/steady-runs.js'
+import { appendInSegments, foldAll, openBench, withFolder } from '../workspace.js'
+
+const [, , what, folder = '', start = '0', first_run = '0'] = process.argv
+
+async function compact(): Promise<object> {
+  const workspace = openBench(folder, { start: Number(start) })
+  for (let round = 0; round < 10; round++) {
+    const events = [...steadyRuns({ runs: 50, first_run: Number(first_run) + round * 50, now: () => workspace.clock.now() })]
+    await appendInSegments(workspace, events, 50)
+    await foldAll(workspace.turn)
+  }
+  await workspace.merge()
+  await workspace.merge(true)
+  await workspace.close()
+  return {}
+}
+
+async function replayAll(): Promise<object> {
+  const live = openBench(folder, { start: Number(start) })
+  return withFolder(async (scratchFolder) => {
+    const scope = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
+    const store = createLocalStore({ folder: scratchFolder, clock: live.clock, sync: false })
+    const cache = createFileCache({ store, folder: join(scratchFolder, 'cache'), bytes_max: 1e9 })
+    const files = createParquetFiles({ cache, scope, memory_limit_mb: 128, threads: 2, connections: 2 })
+    const started = performance.now()
+    const answer = await replay(
+      { live, scratch: { store, files }, scope, clock: live.clock, random: systemRandom() },
+      { from_genesis: true },
+    )
+    const seconds = (performance.now() - started) / 1_000
+    if (answer.differences.length > 0) throw new Error(`The replay differs: ${JSON.stringify(answer.differences[0])}`)
+    await files.close()
+    await live.close()
+    return { events: answer.event_count, seconds }
+  })
+}
+
+const measured = what === 'replay' ? await replayAll() : await compact()
+process.stdout.write(`${JSON.stringify({ ...measured, peak_rss_mb: process.resourceUsage().maxRSS / 1_024 })}\n`)

@@ -1,0 +1,155 @@
+// What a reader waits for: an event to become visible, a row, a page, a fresh page.
+
+import { readFresh } from '../../src/readers/fresh.js'
+import type { LooseRow } from '../../src/projections/tables.js'
+import { keyOfRow } from '../../src/projections/tables.js'
+import { readRows } from '../../src/readers/rows.js'
+import { steadyRuns } from '../../test/fixtures/steady-runs.js'
+import { percentile, type Report } from '../report.js'
+import { appendInSegments, type BenchWorkspace, deploy, openBench, withFolder } from '../workspace.js'
+import { describeSize, type LargeSize } from './large.js'
+import type { SuiteOptions } from './suite.js'
+
+const EVENTS_PER_SECOND = 200
+
+/** Turns, one after the other, whenever somebody pokes. */
+function turnLoop({ turn, clock }: BenchWorkspace, published: () => void) {
+  let isPoked = false
+  let isStopped = false
+  let wake = () => {}
+  const loop = (async () => {
+    while (!isStopped) {
+      if (!isPoked) await new Promise<void>((resolve) => (wake = resolve))
+      isPoked = false
+      const answer = await turn.run()
+      published()
+      if (answer.more) isPoked = true
+    }
+  })()
+  const poke = () => {
+    isPoked = true
+    wake()
+  }
+  return {
+    poke,
+    async stop() {
+      isStopped = true
+      poke()
+      await loop
+      await clock.sleep(0)
+    },
+  }
+}
+
+export async function benchVisible(report: Report, { is_quick }: SuiteOptions): Promise<void> {
+  const seconds = is_quick ? 2 : 15
+  await withFolder(async (folder) => {
+    const workspace = openBench(folder)
+    await deploy(workspace)
+    const waiting = new Map<string, number[]>()
+    const delays: number[] = []
+    let seen = 0
+    const turns = turnLoop(workspace, () => {
+      for (const { sequence, segments } of workspace.turn.workspace().snapshot?.deltas ?? []) {
+        if (sequence <= seen) continue
+        seen = sequence
+        for (const { name } of segments) {
+          for (const acked of waiting.get(name) ?? []) delays.push(performance.now() - acked)
+          waiting.delete(name)
+        }
+      }
+    })
+    const events = [...steadyRuns({ runs: (seconds * EVENTS_PER_SECOND) / 20, open_runs: 10, now: () => workspace.clock.now() })]
+    const started = performance.now()
+    const appended: Promise<void>[] = []
+    for (const [index, event] of events.entries()) {
+      const due = started + (index * 1_000) / EVENTS_PER_SECOND
+      if (due > performance.now()) await workspace.clock.sleep(due - performance.now())
+      appended.push(
+        workspace.appender.append([event]).then(({ head }) => {
+          const name = head.name.slice(head.name.lastIndexOf('/') + 1, -'.json'.length)
+          waiting.set(name, [...(waiting.get(name) ?? []), performance.now()])
+          turns.poke()
+        }),
+      )
+    }
+    await Promise.all(appended)
+    await turns.stop()
+    const setup = `${EVENTS_PER_SECOND} events a second for ${seconds} s, folder with fsync, turns when poked`
+    report.add({ name: 'visible_p95_ms', value: percentile(delays, 0.95), unit: 'ms', target: '≤ 600', setup })
+    await workspace.close()
+  })
+}
+
+const READERS = 8
+const REQUESTS_PER_SECOND = 100
+
+/** Requests at a steady rate, whether or not the one before has its answer: what waits counts as well. */
+async function atRate(clock: BenchWorkspace['clock'], count: number, request: (index: number) => Promise<unknown>): Promise<number[]> {
+  const delays: number[] = []
+  const started = performance.now()
+  const reader = async (which: number) => {
+    for (let index = which; index < count; index += READERS) {
+      const due = started + (index * 1_000) / REQUESTS_PER_SECOND
+      if (due > performance.now()) await clock.sleep(due - performance.now())
+      await request(index)
+      delays.push(performance.now() - due)
+    }
+  }
+  await Promise.all(Array.from({ length: READERS }, (_, which) => reader(which)))
+  return delays
+}
+
+export async function benchReads(report: Report, { is_quick }: SuiteOptions, large: BenchWorkspace, size: LargeSize): Promise<void> {
+  const count = is_quick ? 60 : 1_000
+  const { reader, clock } = large
+  const view = await reader.latest()
+  if (view === undefined) throw new Error('The large workspace has no revision.')
+  const rows = await readRows(view, 'partition_status', [], size.runs * 6)
+  const pick = (index: number): LooseRow => rows[(index * 7_919) % rows.length] as LooseRow
+  const where = [
+    { column: 'asset_key', is: '=', value: 'core.orders' },
+    { column: 'last_attempt_outcome', is: '=', value: 'SUCCEEDED' },
+  ] as const
+  const point = async (index: number) => {
+    const latest = await reader.latest()
+    const row = await latest?.row('partition_status', keyOfRow('partition_status', pick(index)))
+    if (row === undefined) throw new Error('A row that exists was not found.')
+  }
+  const page = async (index: number) => {
+    const latest = await reader.latest()
+    const key = keyOfRow('partition_status', pick(index))
+    await latest?.page('partition_status', { where, after: ['core.orders', ...key.slice(1)], limit: 100 })
+  }
+  await atRate(clock, READERS * 4, point)
+  await atRate(clock, READERS * 4, page)
+  const setup = `${READERS} readers, ${REQUESTS_PER_SECOND} requests a second in all, ${count} requests, newest revision each; ${describeSize(size)}`
+  report.add({ name: 'read_point_p95_ms', value: percentile(await atRate(clock, count, point), 0.95), unit: 'ms', target: '≤ 20', setup })
+  report.add({ name: 'read_page_p95_ms', value: percentile(await atRate(clock, count, page), 0.95), unit: 'ms', target: '≤ 40', setup })
+  await benchFresh(report, is_quick ? 3 : 12, large, size, page)
+}
+
+async function benchFresh(
+  report: Report,
+  rounds: number,
+  large: BenchWorkspace,
+  size: LargeSize,
+  page: (index: number) => Promise<void>,
+): Promise<void> {
+  const turns = turnLoop(large, () => {})
+  const delays: number[] = []
+  for (let round = 0; round < rounds; round++) {
+    const events = [...steadyRuns({ runs: 50, first_run: size.runs + 5_000 + round * 50, now: () => large.clock.now() })]
+    await appendInSegments(large, events, 50)
+    const asked = Array.from({ length: READERS }, async (_, index) => {
+      const started = performance.now()
+      const { is_fresh } = await readFresh({ reader: large.reader, clock: large.clock, poke: turns.poke })
+      await page(index)
+      delays.push(is_fresh ? performance.now() - started : Number.POSITIVE_INFINITY)
+    })
+    await Promise.all(asked)
+  }
+  await turns.stop()
+  const setup = `${READERS} readers at once over 1,000 unfolded events, ${rounds} rounds; ${describeSize(size)}`
+  report.add({ name: 'read_fresh_p95_ms', value: percentile(delays, 0.95), unit: 'ms', target: '≤ 700', setup })
+}

@@ -1,0 +1,43 @@
+// The truth layer's benchmarks, in the order of the issue; those on the large workspace share one.
+
+import type { Report } from '../report.js'
+import { openBench, withFolder } from '../workspace.js'
+import { benchAppendOverFsync, benchAppendThroughput } from './append.js'
+import { benchFoldBacklog, benchHistory } from './fold.js'
+import { buildLarge, FULL_SIZE, QUICK_SIZE } from './large.js'
+import { benchCompactMemory, benchReplay } from './memory.js'
+import { benchReads, benchVisible } from './read.js'
+import { benchSize } from './size.js'
+
+export type SuiteOptions = {
+  readonly is_quick: boolean
+  /** One of: append, fold, visible, history, memory, read, size, replay. */
+  readonly only: string | undefined
+}
+
+export async function runTruth(report: Report, options: SuiteOptions): Promise<void> {
+  const { is_quick, only } = options
+  const isAsked = (name: string) => only === undefined || only === name
+  if (isAsked('append')) {
+    await benchAppendThroughput(report, options)
+    await benchAppendOverFsync(report, options)
+  }
+  if (isAsked('fold')) await benchFoldBacklog(report, options)
+  if (isAsked('visible')) await benchVisible(report, options)
+  if (!['history', 'memory', 'read', 'size', 'replay'].some(isAsked)) return
+  await withFolder(async (folder) => {
+    const size = is_quick ? QUICK_SIZE : FULL_SIZE
+    const started = performance.now()
+    const building = openBench(folder, { sync: false })
+    await buildLarge(building, size)
+    await building.close()
+    process.stderr.write(`The large workspace was built in ${((performance.now() - started) / 1_000).toFixed(1)} s.\n`)
+    const large = openBench(folder, { start: building.clock.now() })
+    if (isAsked('history')) await benchHistory(report, options, large, size)
+    if (isAsked('memory')) await benchCompactMemory(report, large, size)
+    if (isAsked('read')) await benchReads(report, options, large, size)
+    if (isAsked('replay')) await benchReplay(report, large, size)
+    if (isAsked('size')) await benchSize(report, large, size)
+    await large.close()
+  })
+}
