@@ -139,7 +139,10 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     let salt = 0
     const keys_sha256 = keysSha256(scope, events)
     let lastFailure: unknown
-    for (let attempt = 0; attempt === 0 || clock.elapsed() - started < APPEND_DEADLINE_MS; attempt++) {
+    // A process that was paused for longer than the deadline learns only now that its write came too late.
+    let tries_left = 1
+    for (let attempt = 0; clock.elapsed() - started < APPEND_DEADLINE_MS || tries_left > 0; attempt++) {
+      tries_left -= 1
       if (attempt > 0) await clock.sleep(Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_LONGEST_MS))
       const minute = currentMinute()
       const name = segmentNameAt(minute, keys_sha256, salt)
@@ -151,6 +154,8 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
         if (isDurable(twin, minute - MINUTE_MS)) return { kind: twin.meta['write_id'] === write_id ? 'appended' : 'duplicate', head: twin }
         if (answer.kind === 'stored') {
           if (!answer.late && isInItsMinute(answer.head, minute)) return { kind: 'appended', head: answer.head, bytes }
+          lastFailure = `created at ${answer.head.creation_time}, too far from the minute in its name`
+          if (attempt === 0) tries_left = 1
           continue
         }
         lastFailure = answer.kind === 'unknown' ? answer.error : answer.kind
