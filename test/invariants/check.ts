@@ -1,0 +1,61 @@
+// All invariants that this layer has, over one workspace and what an oracle saw of it (docs/invariants.md says which
+// come later). Used by the crash enumeration, by the simulation and by the test of each invariant.
+
+import { createMemoryStore } from '../../src/storage/memory.js'
+import { createPlainFiles } from '../../src/tables/plain-files.js'
+import { messageOf } from '../../src/core/errors.js'
+import type { Clock } from '../../src/core/time.js'
+import { replay } from '../../src/turn/replay.js'
+import { createRandom } from '../fixtures/random.js'
+import type { World } from '../fixtures/world.js'
+import { type Evidence, gatherEvidence, type Surroundings } from './evidence.js'
+import { checkAcknowledged, checkCauses, checkClaims, checkOutcomes, checkRunKeys, checkSetSum } from './ledger-checks.js'
+import { checkChain, checkFiles, checkHandovers, checkSightings, checkSums, checkTables } from './table-checks.js'
+
+export const checkWorld = (world: World): Promise<readonly string[]> => checkInvariants({ ...world, store: world.bucket })
+
+export type Subject = Omit<Surroundings, 'now'> & {
+  /** The world's own time. */
+  readonly clock: Clock
+  /** How long a revision that was replaced stays readable. */
+  readonly kept_ms: number
+}
+
+/** Sentences, each beginning with the invariant that does not hold; empty: all hold. */
+export async function checkInvariants(subject: Subject): Promise<readonly string[]> {
+  const { oracle, clock, kept_ms } = subject
+  const problems = [...oracle.problems]
+  let evidence: Evidence
+  try {
+    evidence = await gatherEvidence({ ...subject, now: clock.now() })
+  } catch (error) {
+    return [...problems, `I6 What was published cannot be read: ${messageOf(error)}`]
+  }
+  problems.push(
+    ...checkAcknowledged(evidence),
+    ...checkOutcomes(evidence),
+    ...checkRunKeys(evidence),
+    ...checkCauses(evidence),
+    ...checkClaims(evidence),
+    ...checkSetSum(evidence),
+    ...checkChain(evidence),
+    ...(await checkFiles(evidence, kept_ms)),
+    ...evidence.history.problems,
+    ...checkTables(evidence),
+    ...checkSightings(evidence),
+    ...checkHandovers(evidence),
+    ...checkSums(evidence.live, 'In the end'),
+    ...(await checkReplay(evidence, clock)),
+  )
+  return problems
+}
+
+/** I4: folding again what was recorded gives the live tables, row for row. */
+async function checkReplay({ store, files, scope, pointer }: Evidence, clock: Clock): Promise<string[]> {
+  if (pointer === undefined) return []
+  const scratch = createMemoryStore({ clock })
+  const tables = { store: scratch, files: createPlainFiles({ store: scratch }) }
+  const random = createRandom('replay').bytes
+  const answer = await replay({ live: { store, files }, scratch: tables, scope, clock, random }, { from_genesis: true })
+  return answer.differences.map((difference) => `I4 A replay differs from the live tables: ${JSON.stringify(difference).slice(0, 400)}`)
+}
