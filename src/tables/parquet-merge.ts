@@ -3,10 +3,11 @@
 
 import { assert, corrupt } from '../core/errors.js'
 import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
+import type { GroupColumns } from './columns/arrow-memory.js'
 import { createScratch } from './columns/arrow-message.js'
 import type { ColumnData, Runs } from './columns/column-data.js'
 import { FILE_LAYOUTS, type FileLayout, type FileScope } from './columns/file-column.js'
-import { columnsOfKey, compareRows, type GroupColumns, openSource, type ParquetSource } from './columns/parquet-source.js'
+import { columnsOfKey, compareRows, openSource, type ParquetSource } from './columns/parquet-source.js'
 import { compressionOf, createFileWriter, type FileWriter, loadParquet, type Parquet } from './columns/parquet-writer.js'
 import { decodeColumns, hasValue, integerAt } from './columns/row-decoder.js'
 import { appendSources, createRowGroup, emptyRowGroup, isFull, ROW_GROUP_ROWS, type RowGroup, rowCount } from './columns/row-group.js'

@@ -57,7 +57,7 @@ function decodeGroups(parquet: Parquet, table: TableName, bytes: Uint8Array, row
     return wasmTable.recordBatches().flatMap((batch) => {
       const exported = batch.intoFFI()
       try {
-        return decodeColumns(layout, readColumns(parquet.wasmMemory().buffer, exported, table, layout.columns))
+        return decodeColumns(layout, readColumns(parquet.wasmMemory().buffer, exported, layout))
       } finally {
         exported.free()
       }

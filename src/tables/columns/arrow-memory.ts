@@ -2,9 +2,8 @@
 // views: they are void after the next call into WebAssembly, so read them at once or copy them.
 
 import { corrupt } from '../../core/errors.js'
-import type { TableName } from '../../projections/tables.js'
 import type { ColumnData } from './column-data.js'
-import { type FileColumn, storageOf } from './file-column.js'
+import { type FileColumn, type FileLayout, SCOPE_COLUMN_COUNT, storageOf } from './file-column.js'
 
 /** The part of parquet-wasm's exported structs that is used here. */
 type Exported = { readonly arrayAddr: () => number; readonly schemaAddr: () => number }
@@ -65,34 +64,32 @@ function readColumn(memory: Memory, column: FileColumn, array: number): ColumnDa
   }
 }
 
-/** The columns by place; undefined where the file has none of that name and the column may be null. */
-export function readColumns(
-  memory: ArrayBufferLike,
-  exported: Exported,
-  table: TableName,
-  columns: readonly FileColumn[],
-): readonly (ColumnData | undefined)[] {
+/** Columns by place. The scope's are not read, and neither is one that the file does not have and that may be null. */
+export type GroupColumns = readonly (ColumnData | undefined)[]
+
+export function readColumns(memory: ArrayBufferLike, exported: Exported, { table, columns }: FileLayout): GroupColumns {
   const source: Memory = { buffer: memory, bytes: Buffer.from(memory), view: new DataView(memory) }
   const schema = exported.schemaAddr()
-  const places = new Map<string, { readonly array: number; readonly format: string }>()
+  const found = new Map<string, { readonly array: number; readonly format: string }>()
   const count = readCount(source, schema + SCHEMA.child_count)
   const schemas = readPointer(source, schema + SCHEMA.children)
   const arrays = readPointer(source, exported.arrayAddr() + ARRAY.children)
   for (let child = 0; child < count; child++) {
     const at = readPointer(source, schemas + 4 * child)
     const name = readText(source, at + SCHEMA.name)
-    places.set(name, { array: readPointer(source, arrays + 4 * child), format: readText(source, at + SCHEMA.format) })
+    found.set(name, { array: readPointer(source, arrays + 4 * child), format: readText(source, at + SCHEMA.format) })
   }
-  return columns.map((column) => {
-    const place = places.get(column.name)
-    if (place === undefined) {
+  return columns.map((column, place) => {
+    if (place < SCOPE_COLUMN_COUNT) return undefined
+    const there = found.get(column.name)
+    if (there === undefined) {
       if (column.nullable) return undefined
       throw corrupt(`A file of ${table} has no column ${column.name}. Run \`servo ledger verify\`.`)
     }
-    if (place.format !== FORMATS[column.type]) {
-      throw corrupt(`Column ${column.name} of a file of ${table} has the Arrow type ${place.format}, not ${FORMATS[column.type]}.`)
+    if (there.format !== FORMATS[column.type]) {
+      throw corrupt(`Column ${column.name} of a file of ${table} has the Arrow type ${there.format}, not ${FORMATS[column.type]}.`)
     }
-    const data = readColumn(source, column, place.array)
+    const data = readColumn(source, column, there.array)
     if (data.nulls === 0 || column.nullable) return data
     throw corrupt(`Column ${column.name} of a file of ${table} has ${data.nulls} rows without a value. Run \`servo ledger verify\`.`)
   })

@@ -5,7 +5,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import type { ParquetFile } from 'parquet-wasm'
 import { assert, corrupt, isOperatingError, messageOf, missing, unavailable } from '../../core/errors.js'
 import type { LooseRow, RowKey } from '../../projections/tables.js'
-import { readColumns } from './arrow-memory.js'
+import { type GroupColumns, readColumns } from './arrow-memory.js'
 import {
   appendNulls,
   appendRuns,
@@ -19,9 +19,6 @@ import {
 import { type FileLayout, SCOPE_COLUMN_COUNT, storageOf } from './file-column.js'
 import type { Parquet } from './parquet-writer.js'
 import { integerAt, rowKeyAt } from './row-decoder.js'
-
-/** Columns by place; those of the scope are not read. */
-export type GroupColumns = readonly (ColumnData | undefined)[]
 
 export type ParquetSource = {
   readonly path: string
@@ -112,7 +109,7 @@ type OpenFile = { readonly parquet: Parquet; readonly layout: FileLayout; readon
 async function readGroup(
   { parquet, layout, file, names }: OpenFile,
   group: number,
-  builders: readonly ColumnBuilder[],
+  builders: ReadonlyMap<number, ColumnBuilder>,
 ): Promise<GroupColumns> {
   const table = await file.read({ rowGroups: [group], columns: names, batchSize: GROUP_ROWS_MAX })
   try {
@@ -121,15 +118,14 @@ async function readGroup(
     const rows = batch.numRows
     const exported = batch.intoFFI()
     try {
-      const wanted = layout.columns.slice(SCOPE_COLUMN_COUNT)
-      const columns = readColumns(parquet.wasmMemory().buffer, exported, layout.table, wanted)
-      builders.forEach((builder, index) => {
+      const columns = readColumns(parquet.wasmMemory().buffer, exported, layout)
+      for (const [place, builder] of builders) {
         emptyColumn(builder)
-        const data = columns[index]
+        const data = columns[place]
         if (data === undefined) appendNulls(builder, rows)
         else appendRuns(builder, [data], { source: [0], start: [0], end: [rows] }, rows)
-      })
-      return [...new Array<undefined>(SCOPE_COLUMN_COUNT).fill(undefined), ...builders]
+      }
+      return layout.columns.map((_column, place) => builders.get(place))
     } finally {
       exported.free()
     }
@@ -166,7 +162,8 @@ export async function openSource(parquet: Parquet, layout: FileLayout, path: str
     const file = await parquet.ParquetFile.fromFile(blob)
     const groups = file.metadata().numRowGroups()
     const opened: OpenFile = { parquet, layout, file, names: groups === 0 ? [] : namesIn(file, layout) }
-    const builders = layout.columns.slice(SCOPE_COLUMN_COUNT).map((column) => createColumnBuilder(column, 1))
+    const declared = [...layout.columns.entries()].slice(SCOPE_COLUMN_COUNT)
+    const builders = new Map(declared.map(([place, column]) => [place, createColumnBuilder(column, 1)]))
     let group = 0
     let last: GroupColumns | undefined
     const next = async (): Promise<GroupColumns | undefined> => {

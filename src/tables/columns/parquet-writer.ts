@@ -11,7 +11,7 @@ import { createScratch, recordBatchStream, type Scratch, schemaMessage } from '.
 import { type ColumnData, compareTexts } from './column-data.js'
 import { FILE_LAYOUTS, type FileColumn, type FileLayout, storageOf } from './file-column.js'
 import { readFooter, replaceNotes } from './parquet-footer.js'
-import { type RowGroup, ROW_GROUP_ROWS, rowCount } from './row-group.js'
+import { type RowGroup, rowCount } from './row-group.js'
 import { hasValue, integerAt, rowKeyAt, textAt } from './row-decoder.js'
 
 export type Parquet = typeof import('parquet-wasm')
@@ -53,11 +53,11 @@ function encodingOf(parquet: Parquet, column: FileColumn): number {
 }
 
 /** Used up by the writer, so made for each file. */
-function writerProperties(parquet: Parquet, layout: FileLayout, compression: Compression): WriterProperties {
+function writerProperties(parquet: Parquet, layout: FileLayout, compression: Compression, groupRows: number): WriterProperties {
   const { Compression, EnabledStatistics } = parquet
   let builder = new parquet.WriterPropertiesBuilder()
     .setCompression(compression === 'zstd' ? Compression.ZSTD : Compression.SNAPPY)
-    .setMaxRowGroupSize(ROW_GROUP_ROWS)
+    .setMaxRowGroupSize(groupRows)
     .setDictionaryEnabled(false)
     .setWriteBatchSize(WRITE_BATCH_ROWS)
     // DuckDB prunes by row group; statistics of pages would only lengthen the file.
@@ -136,10 +136,12 @@ export function createFileWriter(
   compression: Compression,
   scratch: Scratch = createScratch(),
 ): FileWriter {
-  const properties = () => writerProperties(parquet, layout, compression)
+  const properties = () => writerProperties(parquet, layout, compression, groupRows)
   const times: Times = {}
   const filterKeys: string[] = []
   let rows = 0
+  // The writer cuts by rows alone. Where long texts made the first group small, it makes the others as small.
+  let groupRows = 0
   let minKey: RowKey = []
   let maxKey: RowKey = []
   // Most files have one group, and writing that at once costs a third of a pipe.
@@ -150,6 +152,7 @@ export function createFileWriter(
     const count = rowCount(group)
     if (rows === 0) minKey = rowKeyAt(layout, group.columns, 0)
     maxKey = rowKeyAt(layout, group.columns, count - 1)
+    if (rows === 0) groupRows = count
     rows += count
     widenTimes(times, layout, group.columns)
     if (layout.bloom) addFilterKeys(filterKeys, layout, group.columns)

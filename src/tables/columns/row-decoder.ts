@@ -3,6 +3,7 @@
 import { assert, corrupt } from '../../core/errors.js'
 import type { KeyValue } from '../../projections/table.js'
 import type { LooseRow, RowKey, TableName } from '../../projections/tables.js'
+import type { GroupColumns } from './arrow-memory.js'
 import type { ColumnData } from './column-data.js'
 import { type FileLayout, SCOPE_COLUMN_COUNT, storageOf } from './file-column.js'
 
@@ -147,7 +148,7 @@ function decodeColumn(table: TableName, data: ColumnData, rows: readonly Mutable
 }
 
 /** `columns` by place; a column that is missing is null in every row. */
-export function decodeColumns(layout: FileLayout, columns: readonly (ColumnData | undefined)[]): LooseRow[] {
+export function decodeColumns(layout: FileLayout, columns: GroupColumns): LooseRow[] {
   const count = columns[layout.row_version]?.rows
   assert(count !== undefined, `Rows of ${layout.table} were decoded without their row_version.`)
   // A row is a copy of one that has all columns: adding them one by one would make it a slow dictionary.

@@ -1,6 +1,7 @@
 // A row group that is being filled: a builder for each column of the file. It knows when the group is large enough.
 
 import type { LooseRow } from '../../projections/tables.js'
+import type { GroupColumns } from './arrow-memory.js'
 import {
   appendRuns,
   appendText,
@@ -58,7 +59,7 @@ export function appendRows(group: RowGroup, rows: readonly LooseRow[], start: nu
 }
 
 /** `sources` are the declared columns of several files, by place. */
-export function appendSources(group: RowGroup, sources: readonly (readonly (ColumnData | undefined)[])[], runs: Runs, count: number): void {
+export function appendSources(group: RowGroup, sources: readonly GroupColumns[], runs: Runs, count: number): void {
   appendScope(group, count)
   for (let place = SCOPE_COLUMN_COUNT; place < group.columns.length; place++) {
     const columns = sources.map((source) => source[place] as ColumnData)
