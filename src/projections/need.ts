@@ -22,6 +22,12 @@ export function keysOf(entry: BatchEntry, rows: WorkingSet, hints: Hints = NO_HI
   return others.length === 0 ? [own] : [own, ...others]
 }
 
+/** Whether folding what comes before may lead this entry to further keys: only where a row that may just have been made
+ *  says what else is read. For all others, what was named once is all. */
+export const mayNameMore = (entry: BatchEntry): boolean => entry.kind === 'event' && MAY_NAME_MORE.has(entry.event.event_type)
+
+const MAY_NAME_MORE: ReadonlySet<LedgerEvent['event_type']> = new Set(['TaskFinished', 'AttemptLost', 'RunRequested'])
+
 function keysOfEvent(event: LedgerEvent, rows: WorkingSet, hints: Hints): readonly KeyedRow[] {
   switch (event.event_type) {
     // Locations, pools and current definitions are in memory as a whole.

@@ -39,7 +39,8 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
   }
   return {
     extension: 'parquet',
-    encode: (table, rows) => encodeRows(table, scope, rows),
+    // What a publish writes lives until the next merges: quick to write counts for more than small.
+    encode: (table, rows) => encodeRows(table, scope, rows, { compression: 'snappy' }),
     async decode(table, bytes, { name, crc32c }) {
       if (crc32cHex(bytes) !== crc32c) throw corrupt(`${name} does not have the checksum ${crc32c} that its revision states.`)
       return decodeRows(table, bytes)
@@ -120,7 +121,8 @@ function afterSql(key: readonly string[], after: RowKey, bind: (value: Bound) =>
 function conditionSql(table: TableName, condition: Condition, bind: (value: Bound) => string): string {
   const { column } = condition
   const isInstant = tableNamed(table).columns[column]?.type === 'timestamp'
-  const bound = (value: string | number | boolean) => (isInstant ? `make_timestamptz((${bind(value)}::DOUBLE * 1000)::BIGINT)` : bind(value))
+  const bound = (value: string | number | boolean) =>
+    isInstant ? `make_timestamptz((${bind(value)}::DOUBLE * 1000)::BIGINT)` : bind(value)
   if ('is_null' in condition) return `${column} IS ${condition.is_null ? '' : 'NOT '}NULL`
   if ('in' in condition) return condition.in.length === 0 ? 'false' : `${column} IN (${condition.in.map(bound).join(', ')})`
   return `${column} ${condition.is} ${bound(condition.value)}`

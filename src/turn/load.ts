@@ -3,12 +3,12 @@
 
 import { assert } from '../core/errors.js'
 import { readList } from '../ledger/lists.js'
-import { keysOf, listsOf } from '../projections/need.js'
+import { keysOf, listsOf, mayNameMore } from '../projections/need.js'
 import type { Hints } from '../projections/hint.js'
 import type { BatchEntry } from '../projections/outcome.js'
-import type { KeyedRow, LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
+import type { LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
 import { keyText } from '../projections/tables.js'
-import type { WorkingSet } from '../projections/working-set.js'
+import { missingKeys, type WorkingSet } from '../projections/working-set.js'
 import type { ObjectStore } from '../storage/object-store.js'
 
 /** Newest rows of one table with these keys, at the turn's snapshot. */
@@ -23,9 +23,12 @@ export async function loadRows(
   entries: readonly BatchEntry[],
   hints: Hints,
 ): Promise<void> {
+  let open = entries
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const wanted = missingOf(rows, entries, hints)
-    if (wanted.keys.size === 0 && wanted.lists.size === 0) return
+    const wanted = missingOf(rows, open, hints)
+    if (wanted.open.length === 0) return
+    // What an entry names depends on the rows that it named before: who has all of his is not asked again.
+    open = wanted.open
     await Promise.all([
       ...[...wanted.keys].map(async ([table, keys]) => {
         const list = [...keys.values()]
@@ -38,23 +41,30 @@ export async function loadRows(
 }
 
 export const isLoaded = (rows: WorkingSet, entry: BatchEntry, hints: Hints): boolean =>
-  keysOf(entry, rows, hints).every(({ table, key }) => rows.isKnown(table, key)) &&
-  listsOf(entry, rows).every((sha256) => rows.isListKnown(sha256))
+  !mayNameMore(entry) ||
+  (keysOf(entry, rows, hints).every(({ table, key }) => rows.isKnown(table, key)) &&
+    listsOf(entry, rows).every((sha256) => rows.isListKnown(sha256)))
 
-type Wanted = { readonly keys: Map<TableName, Map<string, RowKey>>; readonly lists: Set<string> }
+type Wanted = {
+  readonly keys: Map<TableName, Map<string, RowKey>>
+  readonly lists: Set<string>
+  /** The entries that something is missing for. */
+  readonly open: BatchEntry[]
+}
 
 function missingOf(rows: WorkingSet, entries: readonly BatchEntry[], hints: Hints): Wanted {
   const keys: Wanted['keys'] = new Map()
   const lists: Wanted['lists'] = new Set()
+  const open: BatchEntry[] = []
   for (const entry of entries) {
-    for (const sha256 of listsOf(entry, rows)) if (!rows.isListKnown(sha256)) lists.add(sha256)
-    for (const { table, key } of keysOf(entry, rows, hints)) if (!rows.isKnown(table, key)) want(keys, { table, key })
+    const missingLists = listsOf(entry, rows).filter((sha256) => !rows.isListKnown(sha256))
+    const missing = missingKeys(rows, keysOf(entry, rows, hints))
+    if (missingLists.length > 0 || missing.length > 0) open.push(entry)
+    for (const sha256 of missingLists) lists.add(sha256)
+    for (const { table, key } of missing) {
+      const ofTable = keys.get(table) ?? new Map<string, RowKey>()
+      keys.set(table, ofTable.set(keyText(key), key))
+    }
   }
-  return { keys, lists }
-}
-
-function want(keys: Wanted['keys'], { table, key }: KeyedRow): void {
-  const ofTable = keys.get(table)
-  if (ofTable === undefined) keys.set(table, new Map([[keyText(key), key]]))
-  else ofTable.set(keyText(key), key)
+  return { keys, lists, open }
 }
