@@ -135,10 +135,10 @@ describe('a table file', () => {
   })
 
   test.each(['snappy', 'zstd'] as const)('of several row groups says the same to every reader (%s)', async (compression) => {
-    const rows = Array.from({ length: 40_000 }, (_, index) => plainRow('pools', index, index % 7))
+    const rows = Array.from({ length: 18_000 }, (_, index) => plainRow('pools', index, index % 7))
     const file = await encodeRows('pools', SCOPE, rows, { compression })
     const { row_groups: groups } = parquetMetadata(arrayBufferOf(file.bytes))
-    expect(groups.map((group) => Number(group.num_rows))).toEqual([16_384, 16_384, 7_232])
+    expect(groups.map((group) => Number(group.num_rows))).toEqual([16_384, 1_616])
     // Jest's own comparison takes a minute for this many rows.
     expect(isDeepStrictEqual(await decodeRows('pools', file.bytes), rows)).toBe(true)
     const expected = rowsSeen('pools', rows)
@@ -161,16 +161,16 @@ describe('a table file', () => {
   })
 
   test('carries statistics that exclude row groups', async () => {
-    const rows = Array.from({ length: 20_000 }, (_, index) => plainRow('partition_status', index, index))
+    const rows = Array.from({ length: 17_000 }, (_, index) => plainRow('partition_status', index, index))
     const path = await writeTemporary((await encodeRows('partition_status', SCOPE, rows)).bytes)
     const statistics = await duckdb.runAndReadAll(
       `select path_in_schema, stats_min_value, stats_max_value from parquet_metadata('${path}') where row_group_id = 1 and
        path_in_schema in ('asset_key', 'last_attempt_at', 'row_version') order by 1`,
     )
     expect(statistics.getRows()).toEqual([
-      ['asset_key', 'asset_key-016384', 'asset_key-019999'],
-      ['last_attempt_at', '1970-01-01 00:00:16.384+00', '1970-01-01 00:00:19.999+00'],
-      ['row_version', '16384', '19999'],
+      ['asset_key', 'asset_key-016384', 'asset_key-016999'],
+      ['last_attempt_at', '1970-01-01 00:00:16.384+00', '1970-01-01 00:00:16.999+00'],
+      ['row_version', '16384', '16999'],
     ])
   })
 
