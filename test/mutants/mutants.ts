@@ -1,0 +1,247 @@
+// Guards of the truth layer, each taken away by an edit, with the check that has to notice. The text to find is exact and
+// occurs once: when the code moves on, its mutant has to follow.
+
+export type Edit = { readonly file: string; readonly find: string; readonly replace: string }
+
+/** One test, by its own title. */
+export type Check = { readonly file: string; readonly title: string }
+
+export type Mutant = {
+  readonly name: string
+  readonly edits: readonly Edit[]
+  readonly killed_by: Check
+  /** A check that never ends counts as one that fails. */
+  readonly may_hang?: boolean
+}
+
+const APPEND = 'src/ledger/append.ts'
+const SWAP = 'src/compactor/swap.ts'
+const COLLECT = 'src/compactor/collect.ts'
+const MERGE = 'src/compactor/merge.ts'
+const GCS = 'src/storage/gcs.ts'
+
+const invariant = (file: string, title: string): Check => ({ file: `test/invariants/${file}.test.ts`, title })
+const I1 = 'i01-acknowledged-events-stay'
+const I3 = 'i03-no-event-folded-twice'
+const I5 = 'i05-one-chain'
+const I6 = 'i06-named-files-exist'
+const I11 = 'i11-trigger-and-requests-together'
+const I12 = 'i12-durable-before-acknowledged'
+const I16 = 'i16-collection-keeps-what-is-reachable'
+
+const APPENDING: readonly Mutant[] = [
+  {
+    name: 'ack before durability',
+    edits: [
+      {
+        file: APPEND,
+        find: 'const [twin, answer] = await Promise.all([find(before, keys_sha256), tryPut(name, bytes, meta)])',
+        replace: `const landing = tryPut(name, bytes, meta)
+        const head = { name, generation: '1', creation_time: instantText(minute), size: bytes.length, crc32c: '', meta }
+        if (attempt === 0) return { kind: 'appended', head, bytes }
+        const [twin, answer] = await Promise.all([find(before, keys_sha256), landing])`,
+      },
+    ],
+    killed_by: invariant(I12, 'I12 a store that takes nothing is answered with an error that says to append again'),
+  },
+  {
+    name: 'throttled create taken for a landed one',
+    edits: [
+      {
+        file: APPEND,
+        find: "lastFailure = answer.kind === 'unknown' ? answer.error : answer.kind",
+        replace: `const head = { name, generation: '1', creation_time: instantText(minute), size: bytes.length, crc32c: '', meta }
+        if (answer.kind === 'throttled') return { kind: 'appended', head, bytes }
+        lastFailure = answer.kind`,
+      },
+    ],
+    killed_by: invariant(I12, 'I12 throttled on a create that did not land is neither an acknowledgement nor a failure'),
+  },
+  {
+    name: 'dedupe by leading key only',
+    edits: [
+      {
+        file: APPEND,
+        find: 'const keys_sha256 = keysSha256(scope, events)',
+        replace: 'const keys_sha256 = keysSha256(scope, events.slice(0, 1))',
+      },
+    ],
+    killed_by: invariant('i08-one-run-per-run-key', 'I8 two turns see one tick, and the definition was edited in between'),
+  },
+  {
+    name: 'own landed append taken for that of another',
+    edits: [{ file: APPEND, find: "const isOurs = found.meta['write_id'] === write_id", replace: 'const isOurs = false' }],
+    killed_by: invariant(I1, 'I1 a lost answer on a conditional create is an acknowledgement, once the object is found'),
+  },
+  {
+    name: 'minute before not looked at',
+    edits: [
+      {
+        file: APPEND,
+        find: 'if (isDurable(twin, minute - MINUTE_MS)) return',
+        replace: 'if (attempt < 0 && isDurable(twin, minute)) return',
+      },
+    ],
+    killed_by: invariant(I3, 'I3 a duplicate across a minute boundary is found when it is appended'),
+  },
+  {
+    name: 'creation check skipped',
+    edits: [{ file: APPEND, find: 'if (!answer.late && isInItsMinute(answer.head, minute)) return', replace: 'if (!answer.late) return' }],
+    killed_by: invariant(
+      I12,
+      'I12 a create that was stalled into an old minute is no acknowledgement, and is folded once when it is found',
+    ),
+  },
+]
+
+const FOLDING: readonly Mutant[] = [
+  {
+    name: 'refused key indexed',
+    edits: [
+      {
+        file: 'src/projections/fold.ts',
+        find: "if (event.event_type !== 'TaskHeartbeat') rememberRefused(rows, event, refused, moment)",
+        replace:
+          "if (event.event_type !== 'TaskHeartbeat') rememberRefused(rows, event, refused, moment)\n  rememberApplied(rows, event, moment.context)",
+      },
+    ],
+    killed_by: invariant('i23-refused-key-stays-free', 'I23 the same key on a valid basis is applied, at once'),
+  },
+  {
+    name: 'duplicate folded across revisions',
+    edits: [
+      {
+        file: 'src/projections/outcome.ts',
+        find: "liveRow(rows, context, 'idempotency_keys', idempotency_key) !== undefined",
+        replace: "liveRow(rows, context, 'idempotency_keys', idempotency_key)?.row_version === 0",
+      },
+    ],
+    killed_by: invariant(I3, 'I3 a duplicate that was appended minutes later is dropped by the index, in another revision'),
+  },
+  {
+    name: 'request applied though its trigger was refused',
+    edits: [{ file: 'src/projections/fold.ts', find: 'isApplied.get(causation_id) === false', replace: 'rows === undefined' }],
+    killed_by: invariant(I11, 'I11 what a refused trigger requests is refused with it'),
+  },
+  {
+    name: 'late segment folded',
+    edits: [
+      {
+        file: 'src/ledger/stored-segment.ts',
+        find: 'if (stampMs(head.creation_time) <= window_end) return',
+        replace: 'if (window_end > 0) return',
+      },
+    ],
+    killed_by: invariant(I12, 'I12 a create that was stalled past the listing window is quarantined when it is found'),
+  },
+  {
+    name: 'hint about a folded segment believed',
+    edits: [
+      {
+        file: 'src/turn/order.ts',
+        find: 'inFoldOrder(heads.filter(({ segment_name }) => !folded.has(segment_name)))',
+        replace: 'inFoldOrder(heads.filter(({ segment_name }) => folded !== undefined || segment_name))',
+      },
+    ],
+    killed_by: invariant(I3, 'I3 a segment that two hints name is folded once, also when the second hint comes a turn later'),
+  },
+]
+
+const PUBLISHING: readonly Mutant[] = [
+  {
+    name: 'CAS without precondition',
+    edits: [
+      {
+        file: SWAP,
+        find: 'return await store.put(POINTER_NAME, bytes, { if_generation })',
+        replace: `const answer = await store.put(POINTER_NAME, bytes, { if_generation })
+    const standing = await store.head(POINTER_NAME)
+    if (answer.kind !== 'precondition_failed' || standing.kind === 'absent') return answer
+    return await store.put(POINTER_NAME, bytes, { if_generation: standing.head.generation })`,
+      },
+    ],
+    killed_by: invariant(I5, 'I5 a turn that lost its swap drops what it folded, and folds only what is still new'),
+  },
+  {
+    name: 'own landed swap taken for a lost race',
+    edits: [
+      {
+        file: SWAP,
+        find: "if (published.pointer.revision === next.revision) return { kind: 'won', published }",
+        replace: "if (published.pointer.revision === next.revision) return { kind: 'lost' }",
+      },
+    ],
+    killed_by: invariant(I5, 'I5 a swap that landed and whose answer was lost is known to be ours'),
+  },
+  {
+    name: 'stale revision published by a zombie',
+    edits: [
+      {
+        file: COLLECT,
+        find: 'const fenced = await swapPointer(deps, published.pointer, published)',
+        replace: "const fenced = { kind: 'won' }",
+      },
+    ],
+    killed_by: invariant(I6, 'I6 a turn that is paused beyond the minimum age of collection, right before its swap, publishes nothing'),
+  },
+  {
+    name: 'turn past its deadline goes on',
+    edits: [
+      { file: 'src/compactor/publish.ts', find: 'if (clock.elapsed() > publication.abort_after) {', replace: 'if (clock.elapsed() < 0) {' },
+    ],
+    killed_by: invariant(I6, 'I6 a turn that is paused while it uploads gives up when it wakes'),
+  },
+  {
+    name: 'lower fold version goes on',
+    edits: [{ file: 'src/turn/turn.ts', find: 'refuseNewerFold(published.pointer, foldVersionOf(deps))', replace: '' }],
+    killed_by: invariant(I5, 'I5 a lower fold version stops, says so and publishes nothing'),
+  },
+]
+
+const MAINTENANCE: readonly Mutant[] = [
+  {
+    name: 'merge dropping a newer L0',
+    edits: [
+      {
+        file: MERGE,
+        find: 'pointerTo(revision, checkpoint, pointer, chain_through)',
+        replace: 'pointerTo(revision, checkpoint, read, chain_through)',
+      },
+    ],
+    killed_by: invariant(I5, 'I5 a merge that lost a race takes its place on top, and drops nothing newer'),
+  },
+  {
+    name: 'collector ignoring age',
+    edits: [{ file: COLLECT, find: 'server_time - stampMs(creation_time) > ORPHAN_AGE_MS', replace: 'stampMs(creation_time) > 0' }],
+    killed_by: invariant(I16, 'I16 files that a turn has uploaded and not published yet are too young to go'),
+  },
+  {
+    name: 'collector forgetting revisions that as_of opens',
+    edits: [{ file: COLLECT, find: 'now - instantMs(revision.published_at) <= AS_OF_KEPT_MS || ', replace: '' }],
+    killed_by: invariant(I16, 'I16 a revision that was the newest for a long time stays readable for a day after it was replaced'),
+  },
+]
+
+const STORE: readonly Mutant[] = [
+  {
+    name: 'client retry turning a landed write into a lost race',
+    edits: [
+      { file: GCS, find: 'retryOptions: { autoRetry: false, maxRetries: 0 }', replace: 'retryOptions: { autoRetry: true, maxRetries: 1 }' },
+      {
+        file: GCS,
+        find: 'return new Promise((resolve, reject) => {\n    let headers',
+        replace: `const preconditionOpts = { ifGenerationMatch: if_generation as unknown as number }
+  if (timeout_ms > 0) return file.save(Buffer.from(bytes), { resumable: false, preconditionOpts, metadata }).then(() => ({}))
+  return new Promise((resolve, reject) => {\n    let headers`,
+      },
+    ],
+    killed_by: { file: 'test/contract/gcs-client.test.ts', title: 'a put whose answer is lost is tried once, and its outcome is unknown' },
+  },
+  {
+    name: 'GCS write without its precondition',
+    edits: [{ file: GCS, find: 'preconditionOpts: { ifGenerationMatch: if_generation as unknown as number },', replace: '' }],
+    killed_by: { file: 'test/contract/gcs-client.test.ts', title: 'a put is one multipart request with its precondition and its checksum' },
+  },
+]
+
+export const MUTANTS: readonly Mutant[] = [...APPENDING, ...FOLDING, ...PUBLISHING, ...MAINTENANCE, ...STORE]
