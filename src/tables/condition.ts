@@ -21,7 +21,8 @@ export function assertComparable(table: TableName, name: string, value: Plain): 
   const { type } = columnOf(table, name)
   const wanted = type === 'string' || type === 'json' ? 'string' : type === 'boolean' ? 'boolean' : 'number'
   assert(typeof value === wanted, `Column ${name} of ${table} is compared with a ${wanted}, not with ${typeof value} ${value}.`)
-  assert(wanted !== 'number' || !Number.isNaN(value), `Column ${name} of ${table} cannot be compared with NaN.`)
+  const isValue = type === 'timestamp' ? Number.isSafeInteger(value) : !Number.isNaN(value)
+  assert(wanted !== 'number' || isValue, `Column ${name} of ${table}, a ${type}, cannot be compared with ${value}.`)
 }
 
 /** Says whether a row fits all conditions. A row without a value fits no comparison, `!=` included, as in SQL. */

@@ -1,65 +1,94 @@
-// Table files as Parquet: written and merged by parquet-wasm, queried with DuckDB where they lie on the local disk.
+// Table files as Parquet: written, merged and streamed on columns, and queried with DuckDB where they lie on the local
+// disk. It keeps no row between two calls.
 
-import { type DuckDBConnection, DuckDBInstance, LIST, listValue, type DuckDBValue, VARCHAR, DOUBLE } from '@duckdb/node-api'
-import { corrupt } from '../core/errors.js'
+import type { DuckDBDataChunk } from '@duckdb/node-api'
+import { corrupt, isOperatingError } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import { compareKeys, keyOfRow, keyText, type LooseRow, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
 import type { FileCache } from './cache.js'
+import type { FileScope } from './columns/file-column.js'
+import { columnValues, createDuckDb, type DuckDb, type DuckDbOptions, type Query } from './duckdb.js'
 import { decodeRows, encodeRows } from './parquet.js'
 import { mergeFiles, type MergeSource, streamFiles } from './parquet-merge.js'
-import type { Condition, FileReference, Scan, TableFiles } from './table-files.js'
+import { type LocalFile, lookupQueries, quote, readParquet, scanQueries, type SourceSql, sqlTypeOf } from './parquet-query.js'
+import type { FileReference, TableFiles } from './table-files.js'
 
-export type ParquetFilesOptions = {
-  readonly cache: FileCache
-  readonly scope: { readonly tenant_id: string; readonly workspace_id: string }
-  readonly memory_limit_mb: number
-  readonly threads: number
-  readonly connections: number
-}
+export type ParquetFilesOptions = DuckDbOptions & { readonly cache: FileCache; readonly scope: FileScope }
+
+/** Builds the queries of a call, once it is known where the files are. */
+type Ask = (files: readonly LocalFile[], source: SourceSql) => readonly Query[]
 
 export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
   const { cache, scope } = options
-  const database = createDatabase(options)
-  /** Runs while the files' copies cannot be removed from the disk. */
-  async function holding<T>(files: readonly FileReference[], run: (paths: readonly string[]) => Promise<T>): Promise<T> {
+  const database = createDuckDb(options)
+  /** Tables of which a file lacks a column that was declared later, and the columns that its files have. */
+  const older = new Map<TableName, Map<string, ReadonlySet<string>>>()
+
+  async function queryOnce(table: TableName, files: readonly FileReference[], ask: Ask): Promise<readonly (readonly DuckDBDataChunk[])[]> {
     const { paths, release } = await cache.hold(files)
     try {
-      return await run(paths)
+      const columns = older.get(table)
+      const source = columns === undefined ? readParquet : await widenedSource(database, table, paths, columns)
+      const local = files.map(({ rows, min_key, max_key }, i) => ({ path: paths[i] as string, rows, min_key, max_key }))
+      return await Promise.all(ask(local, source).map(database.run))
     } finally {
       release()
     }
   }
-  async function* reading<T>(files: readonly FileReference[], read: (sources: readonly MergeSource[]) => AsyncIterable<T>) {
+
+  async function query(table: TableName, files: readonly FileReference[], ask: Ask): Promise<readonly (readonly DuckDBDataChunk[])[]> {
+    try {
+      return await queryOnce(table, files, ask)
+    } catch (error) {
+      if (isOperatingError(error)) throw error
+      // The trouble may be that a file is gone or damaged, or older than a column: look again, and ask once more.
+      cache.forget(files)
+      if (!older.has(table)) older.set(table, new Map())
+      return queryOnce(table, files, ask)
+    }
+  }
+
+  async function* reading<T>(
+    files: readonly FileReference[],
+    read: (sources: readonly MergeSource[]) => AsyncIterable<T>,
+  ): AsyncGenerator<T> {
     const { paths, release } = await cache.hold(files)
     try {
-      yield* read(paths.map((path, index) => ({ path, min_key: files[index]?.min_key ?? [] })))
+      yield* read(files.map(({ min_key }, i) => ({ path: paths[i] as string, min_key })))
     } finally {
       release()
     }
   }
+
   return {
     extension: 'parquet',
     // What a publish writes lives until the next merges: quick to write counts for more than small.
     encode: (table, rows) => encodeRows(table, scope, rows, { compression: 'snappy' }),
     async decode(table, bytes, { name, crc32c }) {
-      if (crc32cHex(bytes) !== crc32c) throw corrupt(`${name} does not have the checksum ${crc32c} that its revision states.`)
+      const found = crc32cHex(bytes)
+      if (found !== crc32c) throw corrupt(`${name} has the checksum ${found}, not ${crc32c} as written. Run \`servo ledger verify\`.`)
       return decodeRows(table, bytes)
     },
     async lookup(table, files, keys) {
       if (files.length === 0 || keys.length === 0) return []
-      return holding(files, (paths) => database.rows(table, lookupQuery(table, paths, keys)))
+      const names = columnNames(table)
+      const answers = await query(table, files, (local, source) => lookupQueries(table, local, keys, names, source))
+      return answers.flatMap((chunks) => toRows(table, chunks))
     },
     async versions(table, files, keys) {
-      const newest = new Map<string, number>()
-      for (const row of await this.lookup(table, files, keys)) {
-        const text = keyText(keyOfRow(table, row))
-        newest.set(text, Math.max(newest.get(text) ?? 0, row.row_version))
-      }
-      return newest
+      if (files.length === 0 || keys.length === 0) return new Map()
+      const names = [...tableNamed(table).key, 'row_version']
+      const answers = await query(table, files, (local, source) => lookupQueries(table, local, keys, names, source))
+      return highestVersions(answers, names.length)
     },
     async scan(table, files, scan) {
       if (files.length === 0) return []
-      return holding(files, (paths) => database.rows(table, scanQuery(table, paths, scan)))
+      const names = columnNames(table)
+      const answers = await query(table, files, (local, source) => scanQueries(table, local, scan, names, source))
+      return inKeyOrder(
+        table,
+        answers.flatMap((chunks) => toRows(table, chunks)),
+      ).slice(0, scan.limit)
     },
     merge: (table, files, mergeOptions) => reading(files, (sources) => mergeFiles(table, scope, sources, mergeOptions)),
     stream: (table, files) => reading(files, (sources) => streamFiles(table, sources)),
@@ -67,121 +96,84 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
   }
 }
 
-type Query = { readonly sql: string; readonly values: readonly Bound[] }
-type Bound = string | number | boolean | { readonly list: readonly (string | number)[]; readonly isText: boolean }
+const columnNames = (table: TableName): readonly string[] => Object.keys(tableNamed(table).columns)
 
-const selectList = (table: TableName): string =>
-  Object.entries(tableNamed(table).columns)
-    .map(([name, { type }]) => (type === 'timestamp' ? `epoch_ms(${name})::DOUBLE` : type === 'int64' ? `${name}::DOUBLE` : name))
-    .join(', ')
-
-const source = (paths: readonly string[]): string => `read_parquet([${paths.map((path) => `'${path.replaceAll("'", "''")}'`).join(', ')}])`
-
-function lookupQuery(table: TableName, paths: readonly string[], keys: readonly RowKey[]): Query {
-  const key = tableNamed(table).key
-  const values: Bound[] = []
-  const bind = (value: Bound): string => `$${values.push(value)}`
-  if (keys.length <= 8) {
-    const any = keys.map((wanted) => `(${key.map((column, i) => `${column} = ${bind(wanted[i] as string | number)}`).join(' AND ')})`)
-    return { sql: `SELECT ${selectList(table)} FROM ${source(paths)} WHERE ${any.join(' OR ')}`, values }
+/** Files of different ages as one: by name, and null where a file has no such column. */
+async function widenedSource(
+  database: DuckDb,
+  table: TableName,
+  paths: readonly string[],
+  columns: Map<string, ReadonlySet<string>>,
+): Promise<SourceSql> {
+  for (const path of paths) {
+    if (columns.has(path)) continue
+    const sql = `SELECT name FROM parquet_schema(${quote(path)})`
+    const names = columnValues(await database.run({ sql, values: [] }), 0)
+    columns.set(path, new Set([...names].map(String)))
   }
-  const lists = key.map((column, i) => {
-    const list = keys.map((wanted) => wanted[i] as string | number)
-    const isText = typeof list[0] === 'string'
-    return `unnest(${bind({ list, isText })}${isText ? '::VARCHAR[]' : '::DOUBLE[]'}) AS wanted_${column}`
-  })
-  const sorted = [...keys].sort(compareKeys)
-  const range = key.map((column, i) => {
-    const of = i === 0 ? sorted : [...keys].sort((left, right) => compareKeys([left[i] as string | number], [right[i] as string | number]))
-    return `t.${column} BETWEEN ${bind(of[0]?.[i] as string | number)} AND ${bind(of.at(-1)?.[i] as string | number)}`
-  })
-  const on = key.map((column) => `t.${column} = k.wanted_${column}`)
-  const sql = `SELECT ${selectList(table)} FROM ${source(paths)} t JOIN (SELECT ${lists.join(', ')}) k ON ${on.join(' AND ')} WHERE ${range.join(' AND ')}`
-  return { sql, values }
-}
-
-function scanQuery(table: TableName, paths: readonly string[], { where = [], after, limit }: Scan): Query {
-  const { key } = tableNamed(table)
-  const values: Bound[] = []
-  const bind = (value: Bound): string => `$${values.push(value)}`
-  const conditions = where.map((condition) => conditionSql(table, condition, bind))
-  if (after !== undefined) conditions.push(afterSql(key, after, bind))
-  const filter = conditions.length === 0 ? '' : ` WHERE ${conditions.join(' AND ')}`
-  return { sql: `SELECT ${selectList(table)} FROM ${source(paths)}${filter} ORDER BY ${key.join(', ')} LIMIT ${limit}`, values }
-}
-
-/** As `a >= x AND (a > x OR (b > y))`: a comparison of tuples would not prune row groups. */
-function afterSql(key: readonly string[], after: RowKey, bind: (value: Bound) => string): string {
-  const [column = ''] = key
-  const value = after[0] as string | number
-  if (key.length === 1) return `${column} > ${bind(value)}`
-  return `(${column} >= ${bind(value)} AND (${column} > ${bind(value)} OR ${afterSql(key.slice(1), after.slice(1), bind)}))`
-}
-
-function conditionSql(table: TableName, condition: Condition, bind: (value: Bound) => string): string {
-  const { column } = condition
-  const isInstant = tableNamed(table).columns[column]?.type === 'timestamp'
-  const bound = (value: string | number | boolean) =>
-    isInstant ? `make_timestamptz((${bind(value)}::DOUBLE * 1000)::BIGINT)` : bind(value)
-  if ('is_null' in condition) return `${column} IS ${condition.is_null ? '' : 'NOT '}NULL`
-  if ('in' in condition) return condition.in.length === 0 ? 'false' : `${column} IN (${condition.in.map(bound).join(', ')})`
-  return `${column} ${condition.is} ${bound(condition.value)}`
-}
-
-function createDatabase({ memory_limit_mb, threads, connections }: ParquetFilesOptions) {
-  let opened: Promise<DuckDBInstance> | undefined
-  const idle: DuckDBConnection[] = []
-  const waiting: ((connection: DuckDBConnection) => void)[] = []
-  let count = 0
-  async function acquire(): Promise<DuckDBConnection> {
-    const free = idle.pop()
-    if (free !== undefined) return free
-    if (count >= connections) return new Promise((resolve) => waiting.push(resolve))
-    count += 1
-    opened ??= DuckDBInstance.create(':memory:', { memory_limit: `${memory_limit_mb}MB`, threads: String(threads) })
-    const connection = await (await opened).connect()
-    await connection.run('SET parquet_metadata_cache = true')
-    return connection
-  }
-  function release(connection: DuckDBConnection): void {
-    const next = waiting.shift()
-    if (next === undefined) idle.push(connection)
-    else next(connection)
-  }
-  return {
-    async rows(table: TableName, { sql, values }: Query): Promise<LooseRow[]> {
-      const connection = await acquire()
-      try {
-        const statement = await connection.prepare(sql)
-        for (const [index, value] of values.entries()) {
-          if (typeof value === 'string') statement.bindVarchar(index + 1, value)
-          else if (typeof value === 'number') statement.bindDouble(index + 1, value)
-          else if (typeof value === 'boolean') statement.bindBoolean(index + 1, value)
-          else statement.bindList(index + 1, listValue(value.list as readonly DuckDBValue[]), LIST(value.isText ? VARCHAR : DOUBLE))
-        }
-        const result = await statement.runAndReadAll()
-        statement.destroySync()
-        return toRows(table, result.getColumnsJS() as unknown[][])
-      } finally {
-        release(connection)
-      }
-    },
-    async close() {
-      for (const connection of idle) connection.closeSync()
-      if (opened !== undefined) (await opened).closeSync()
-    },
+  return (asked) => {
+    const isAbsent = (name: string) => asked.every((path) => columns.get(path)?.has(name) !== true)
+    const nulls = Object.entries(tableNamed(table).columns).flatMap(([name, column]) =>
+      isAbsent(name) && column.nullable ? [`NULL::${sqlTypeOf(column)} AS "${name}"`] : [],
+    )
+    const files = `read_parquet([${asked.map(quote).join(', ')}], hive_partitioning = false, union_by_name = true)`
+    return nulls.length === 0 ? files : `(SELECT *, ${nulls.join(', ')} FROM ${files})`
   }
 }
 
-function toRows(table: TableName, values: readonly (readonly unknown[])[]): LooseRow[] {
+type MutableRow = Record<string, unknown>
+
+function toRows(table: TableName, chunks: readonly DuckDBDataChunk[]): LooseRow[] {
   const columns = Object.entries(tableNamed(table).columns)
-  const count = values[0]?.length ?? 0
-  return Array.from({ length: count }, (_, index) => {
-    const row: Record<string, unknown> = {}
-    for (const [at, [name, { type }]] of columns.entries()) {
-      const value = values[at]?.[index] ?? null
-      row[name] = type === 'json' && typeof value === 'string' ? JSON.parse(value) : value
+  // A row is a copy of one that has all columns: adding them one by one would make it a slow dictionary.
+  const blank = JSON.parse(JSON.stringify(Object.fromEntries(columns.map(([name]) => [name, null])))) as MutableRow
+  const count = chunks.reduce((sum, chunk) => sum + chunk.rowCount, 0)
+  const rows = Array.from({ length: count }, (): MutableRow => ({ ...blank }))
+  columns.forEach(([name, { type }], place) => {
+    const convert = type === 'json' ? createJsonReader(table, name) : undefined
+    let row = 0
+    for (const value of columnValues(chunks, place)) {
+      if (value !== null) (rows[row] as MutableRow)[name] = convert === undefined ? value : convert(value as string)
+      row++
     }
-    return row as LooseRow
   })
+  return rows as LooseRow[]
+}
+
+/** Neighbours often have the same text, and share its value. */
+function createJsonReader(table: TableName, name: string): (text: string) => unknown {
+  let last: string | undefined
+  let value: unknown
+  return (text) => {
+    if (text === last) return value
+    try {
+      value = JSON.parse(text)
+    } catch (error) {
+      throw corrupt(`Column ${name} of a file of ${table} has a text that is not JSON. Run \`servo ledger verify\`.`, error)
+    }
+    last = text
+    return value
+  }
+}
+
+/** The key columns come first, the version last. */
+function highestVersions(answers: readonly (readonly DuckDBDataChunk[])[], columns: number): ReadonlyMap<string, number> {
+  const highest = new Map<string, number>()
+  for (const chunks of answers) {
+    const values = Array.from({ length: columns }, (_, place) => [...columnValues(chunks, place)])
+    const versions = values.pop() as number[]
+    versions.forEach((version, row) => {
+      const text = keyText(values.map((column) => column[row]) as unknown as RowKey)
+      if (version > (highest.get(text) ?? Number.NEGATIVE_INFINITY)) highest.set(text, version)
+    })
+  }
+  return highest
+}
+
+/** Rows of several sorted runs, one run after another: sorting them is merging. */
+function inKeyOrder(table: TableName, rows: readonly LooseRow[]): readonly LooseRow[] {
+  return rows
+    .map((row) => ({ key: keyOfRow(table, row), row }))
+    .sort((left, right) => compareKeys(left.key, right.key))
+    .map(({ row }) => row)
 }
