@@ -82,6 +82,7 @@ async function writeWithKills(file: string, store: readonly string[], random: Re
 
 /** A watching compactor never ends by itself: it is asked to, once the writers are through. */
 function stopWhen(stop: (signal: NodeJS.Signals) => void, isDue: () => boolean): void {
+  // The writers are other processes, and say nothing when they are through.
   const timer = setInterval(() => {
     if (!isDue()) return
     clearInterval(timer)

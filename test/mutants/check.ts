@@ -110,6 +110,7 @@ function runNode(args: readonly string[], cwd: string): Promise<{ readonly isTim
     process.once('exit', stop)
     let output = ''
     let isTimeUp = false
+    // A check that hangs must not hold up those of the other mutants.
     const timer = setTimeout(() => {
       isTimeUp = true
       stop()

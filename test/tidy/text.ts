@@ -61,11 +61,19 @@ const wholeLock: TextRule = (files) =>
       )
     })
 
+const saysWhy = (line: string | undefined): boolean => line !== undefined && /\/\/ \S+( \S+){2,}/.test(line)
+
 const waits: TextRule = (files) =>
-  eachLine(files, (line, path) => {
-    if (!isTest(path) || isTidy(path) || !/\bset(Timeout|Interval)\(|['"](node:)?timers\/promises['"]/.test(line)) return undefined
-    return /\/\/ \S+( \S+){2,}/.test(line) ? undefined : 'Wait for a condition; if it has to be time, say why on the line.'
-  })
+  files
+    .filter(({ path }) => isTest(path) && !isTidy(path))
+    .flatMap(({ path, text }) => {
+      const lines = text.split('\n')
+      return lines.flatMap((line, i) => {
+        const isWait = /\bset(Timeout|Interval)\(|['"](node:)?timers\/promises['"]/.test(line)
+        if (!isWait || saysWhy(line) || saysWhy(lines[i - 1])) return []
+        return [{ path, line: i + 1, what: 'Wait for a condition; if it has to be time, say why on the line, or above it.' }]
+      })
+    })
 
 const silentTests: TextRule = (files) =>
   eachLine(files, (line, path) => {
@@ -88,7 +96,8 @@ const openingComments: TextRule = (files) =>
   files
     .filter(({ path }) => PROTOCOL_FOLDERS.test(path) && !isTest(path))
     .flatMap(({ path, text }) => {
-      const count = text.split('\n').findIndex((line) => !line.startsWith('//'))
+      // What follows an empty comment line is the form of a file, or a proof: it takes what it takes.
+      const count = text.split('\n').findIndex((line) => !line.startsWith('// '))
       return count >= 1 && count <= 3 ? [] : [{ path, what: 'Open with one to three lines: what the file is, and what it never does.' }]
     })
 
@@ -132,6 +141,7 @@ export const PLANTED_TEXT: Readonly<Record<keyof typeof TEXT_RULES, readonly Tex
 export const WELCOME_TEXT: readonly TextFile[] = [
   { path: 'src/turn/run-key.ts', text: '// What it is.\n\nexport const x = 1\n' },
   { path: 'test/crash/a.test.ts', text: 'setTimeout(kill, 100) // the child has to be in the middle of a write' },
+  { path: 'test/crash/c.test.ts', text: '// The child has to be ended when it hangs.\nconst timer = setTimeout(stop, 1)' },
   { path: 'test/crash/b.test.ts', text: "test.skip('b (skipped: needs a real bucket)', () => {})" },
   { path: 'src/turn/b.ts', text: '// What it is.\n// eslint-disable-next-line max-lines -- one table, and nothing to split\n' },
 ]
