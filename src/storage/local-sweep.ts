@@ -4,13 +4,13 @@
 // Removing a tombstone lets the numbers begin again, so it must not meet a writer who has seen it. Writers and sweepers
 // raise a flag before they look (a writer's is its temporary file, a sweeper's a symbolic link to the object's folder),
 // then look for the flags of others: of two that meet, at least one sees the other and leaves. A process that dies
-// leaves its flag, which anybody takes down by age; if it was only paused, it is fenced: a writer has no file left to
+// leaves its flag, which anybody takes down; if it was only paused, it is fenced by that: a writer has no file left to
 // link, and a sweeper unlinks by a path through its own symbolic link, which leads nowhere then.
 
 import { lstatSync, readdirSync, rmdirSync, rmSync, symlinkSync, unlinkSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { LISTING_WINDOW_LOCAL_MS } from '../core/limits.js'
-import { MINUTE_MS, stampMs } from '../core/time.js'
+import { MINUTE_MS, SECOND_MS, stampMs } from '../core/time.js'
 import { isFsError, whenThere } from './local-file.js'
 import { generationsOf } from './local-generation.js'
 import { readStoredHead } from './local-object.js'
@@ -24,6 +24,9 @@ export type SweepStep = (typeof SWEEP_STEPS)[number]
 export const TOMBSTONE_KEPT_MS = 2 * LISTING_WINDOW_LOCAL_MS
 /** Longer than any put takes; a process that was paused for longer is told that its outcome is unknown. */
 const FLAG_AGE_MS_MAX = 10 * MINUTE_MS
+/** Longer than any call into the file system is under way: the owner that this machine does not know may run in a
+ *  container of its own. */
+const ABANDONED_AGE_MS = SECOND_MS
 /** The latest and the one before it, which a listing may have met. Older ones are found gone by who reads them, who then
  *  looks again. */
 const GENERATIONS_KEPT = 2
@@ -32,6 +35,9 @@ const KEPT_FOR_EVER = '.manifest.json'
 
 const SWEEPER_FLAG = 'sweep'
 export const WRITER_FLAG = 'put'
+
+/** The process id that `unique` begins with. */
+const FLAG_OWNER = /-(\d+)-[0-9a-f]+-\d+$/
 
 export type Sweeper = {
   readonly root: string
@@ -44,11 +50,9 @@ export type Sweeper = {
 export const flagPath = (temporary: string, place: ObjectPlace, kind: string, unique: string): string =>
   `${temporary}/${place.mark}.${kind}-${unique}`
 
-/** Whether a sweeper may be removing this object's tombstone. */
-export const isSwept = (temporary: string, place: ObjectPlace): boolean => {
-  const start = `${place.mark}.${SWEEPER_FLAG}-`
-  return readdirSync(temporary).some((flag) => flag.startsWith(start))
-}
+/** Whether a sweeper may be removing this object's tombstone; `own` is the flag of the writer who asks. */
+export const isSwept = (temporary: string, place: ObjectPlace, own: string): boolean =>
+  takeDownAbandoned(temporary, own, (flag) => flag.startsWith(`${place.mark}.${SWEEPER_FLAG}-`)) > 0
 
 export const isTombstoneDue = (name: string, creation_time: string, now_ms: number): boolean =>
   !name.endsWith(KEPT_FOR_EVER) && now_ms - stampMs(creation_time) > TOMBSTONE_KEPT_MS
@@ -60,8 +64,8 @@ export async function sweepObject(sweeper: Sweeper, place: ObjectPlace): Promise
   symlinkSync(resolve(place.folder), flag)
   try {
     await sweeper.step('look-for-others')
-    const flags = readdirSync(sweeper.temporary).filter((other) => other.startsWith(`${place.mark}.`))
-    if (flags.length === 1) await removeOld(sweeper, place, flag)
+    const others = takeDownAbandoned(sweeper.temporary, flag, (other) => other.startsWith(`${place.mark}.`))
+    if (others === 0) await removeOld(sweeper, place, flag)
   } finally {
     await sweeper.step('lower-flag')
     whenThere(() => unlinkSync(flag))
@@ -98,13 +102,33 @@ function removeEmptyFolders(root: string, folder: string): void {
   }
 }
 
-/** Files and flags that were made long before this one belong to nobody any more. Ages are the file system's own. */
-export function collectTemporaryFiles(temporary: string, own: string): void {
-  const made_at = whenThere(() => lstatSync(own))?.mtimeMs
-  if (made_at === undefined) return
-  for (const entry of readdirSync(temporary)) {
-    const path = `${temporary}/${entry}`
+/** Whatever nobody owns any more, of any object. */
+export const collectTemporaryFiles = (temporary: string, own: string): void => void takeDownAbandoned(temporary, own, () => true)
+
+/** Takes down the matching flags whose owners are gone, and counts the others. Ages are the file system's own, against
+ *  that of the caller's flag, which was raised just now. */
+function takeDownAbandoned(temporary: string, own: string, matches: (flag: string) => boolean): number {
+  const raised_at = whenThere(() => lstatSync(own))?.mtimeMs
+  let others = 0
+  for (const flag of readdirSync(temporary)) {
+    const path = `${temporary}/${flag}`
+    if (path === own || !matches(flag)) continue
     const stats = whenThere(() => lstatSync(path))
-    if (stats !== undefined && made_at - stats.mtimeMs > FLAG_AGE_MS_MAX) whenThere(() => rmSync(path, { recursive: true, force: true }))
+    if (stats === undefined) continue
+    const age_ms = raised_at === undefined ? 0 : raised_at - stats.mtimeMs
+    if (age_ms > FLAG_AGE_MS_MAX || (age_ms > ABANDONED_AGE_MS && !isOwnerRunning(flag))) rmSync(path, { recursive: true, force: true })
+    else others++
+  }
+  return others
+}
+
+function isOwnerRunning(flag: string): boolean {
+  const process_id = FLAG_OWNER.exec(flag)?.[1]
+  if (process_id === undefined) return true
+  try {
+    process.kill(Number(process_id), 0)
+    return true
+  } catch (error) {
+    return !isFsError(error, 'ESRCH')
   }
 }

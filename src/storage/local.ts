@@ -157,14 +157,19 @@ async function putObject(local: Local, place: ObjectPlace, bytes: Uint8Array, op
   const { if_generation, meta = {} } = options
   const content = { bytes, size: bytes.length, crc32c: crc32cHex(bytes), meta: { ...meta } }
   const written = await writeGeneration(local, place, if_generation, content)
-  const server_time = local.stamps.serverTime()
-  if (written.kind === 'throttled') return { kind: 'throttled', server_time }
-  if (written.kind !== 'written') return { kind: 'precondition_failed', server_time }
+  if (written.kind !== 'written') {
+    return { kind: written.kind === 'throttled' ? 'throttled' : 'precondition_failed', server_time: local.stamps.serverTime() }
+  }
   const { generation, stamp, stored } = written
   if (generation > GENERATIONS_BETWEEN_SWEEPS && generation % GENERATIONS_BETWEEN_SWEEPS === 0) await sweepInPassing(local, place)
   await local.step('acknowledge')
-  const late = local.now() - stamp.at_ms > CREATION_SKEW_MS_MAX
-  return { kind: 'stored', head: headOf(place.name, generation, stored), server_time: local.stamps.serverTime(), late }
+  const now_ms = local.stamps.serverTime()
+  return {
+    kind: 'stored',
+    head: headOf(place.name, generation, stored),
+    server_time: now_ms,
+    late: now_ms - stamp.at_ms > CREATION_SKEW_MS_MAX,
+  }
 }
 
 async function deleteObject(local: Local, place: ObjectPlace, if_generation: string): Promise<DeleteAnswer> {
@@ -227,7 +232,7 @@ async function linkGeneration(local: Local, place: ObjectPlace, if_generation: s
     const latest = await lookAtLatest(place)
     const refusal = refusalOf(latest, if_generation, content)
     if (refusal !== undefined) return { kind: refusal }
-    if (latest.deleted && isSwept(local.temporary, place)) return { kind: 'throttled' }
+    if (latest.deleted && isSwept(local.temporary, place, temporary)) return { kind: 'throttled' }
     await step('draw-stamp')
     const stamp = local.stamps.draw()
     const { bytes, ...described } = content
