@@ -95,6 +95,13 @@ describe('a deploy', () => {
     ])
   })
 
+  it('does not count on a removal that would be refused', () => {
+    const { say, fold, row } = deployed()
+    const events = [say.locationDeployed('other', 0), say.assetRemoved('a', '0'.repeat(64)), say.assetDefined('a', {}, 'other')]
+    expect(fold(...events)).toEqual(['TRIGGER_NOT_APPLIED', 'TRIGGER_NOT_APPLIED', 'OWNED_ELSEWHERE'])
+    expect(row()).toMatchObject({ state: 'CURRENT', location_name: 'main' })
+  })
+
   it('said again is a duplicate, event by event', () => {
     const { say, fold } = deployed()
     const events = [say.locationDeployed('other', 0), say.assetDefined('b', {}, 'other')]

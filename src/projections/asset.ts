@@ -24,24 +24,29 @@ export function judgeDeploy(rows: WorkingSet, batch: readonly (LedgerEvent | und
   if (!isDeploy) return undefined
   // What the parts before would have changed: the batch is judged as it would be folded.
   const versions = new Map<string, number>()
-  const owners = new Map<string, string | null>()
+  const owners = new Map<string, Owner>()
+  const versionOf = (location_name: string) => versions.get(location_name) ?? locationVersion(rows, location_name)
+  const ownerOf = (asset_key: string): Owner => (owners.has(asset_key) ? owners.get(asset_key) : rows.currentDefinition(asset_key))
   const faults = new Map<number, Refusal>()
   for (const [index, event] of batch.entries()) {
     if (event?.event_type === 'CodeLocationDeployed') {
       const { location_name } = event.payload
-      const version = versions.get(location_name) ?? locationVersion(rows, location_name)
+      const version = versionOf(location_name)
       if (event.basis.expected_location_version !== version) faults.set(index, staleLocation(location_name, version))
       else versions.set(location_name, version + 1)
     } else if (event?.event_type === 'AssetDefined' || event?.event_type === 'AssetRemoved') {
       const { asset_key, location_name } = event.payload
-      const known = owners.get(asset_key)
-      const owner = known === undefined ? rows.currentDefinition(asset_key)?.location_name : known
-      if (typeof owner === 'string' && owner !== location_name) faults.set(index, ownedElsewhere(asset_key, owner))
-      else owners.set(asset_key, event.event_type === 'AssetDefined' ? location_name : null)
+      const owner = ownerOf(asset_key)
+      if (owner !== undefined && owner.location_name !== location_name) faults.set(index, ownedElsewhere(asset_key, owner.location_name))
+      else if (event.event_type === 'AssetRemoved') {
+        if (owner?.definition_hash === event.basis.definition_hash) owners.set(asset_key, undefined)
+      } else if (versionOf(location_name) > 0) owners.set(asset_key, event.payload)
     }
   }
   return faults.size === 0 ? undefined : faults
 }
+
+type Owner = Pick<AssetDefinitionRow, 'location_name' | 'definition_hash'> | undefined
 
 const staleLocation = (location_name: string, location_version: number): Refusal =>
   refusal('STALE_LOCATION', { location_name, location_version })

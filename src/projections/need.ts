@@ -22,11 +22,19 @@ export function keysOf(entry: BatchEntry, rows: WorkingSet, hints: Hints = NO_HI
   return others.length === 0 ? [own] : [own, ...others]
 }
 
-/** Whether folding what comes before may lead this entry to further keys: only where a row that may just have been made
- *  says what else is read. For all others, what was named once is all. */
+/** Whether folding what comes before may lead this entry to further keys: where a row that may just have been made says
+ *  what else is read, or where the run that held its rows may just have ended. For all others, what was named once is all. */
 export const mayNameMore = (entry: BatchEntry): boolean => entry.kind === 'event' && MAY_NAME_MORE.has(entry.event.event_type)
 
-const MAY_NAME_MORE: ReadonlySet<LedgerEvent['event_type']> = new Set(['TaskFinished', 'AttemptLost', 'RunRequested'])
+const MAY_NAME_MORE: ReadonlySet<LedgerEvent['event_type']> = new Set([
+  'RunRequested',
+  'DispatchRequested',
+  'DispatchEnqueued',
+  'TaskStarted',
+  'TaskHeartbeat',
+  'TaskFinished',
+  'AttemptLost',
+])
 
 function keysOfEvent(event: LedgerEvent, rows: WorkingSet, hints: Hints): readonly KeyedRow[] {
   switch (event.event_type) {

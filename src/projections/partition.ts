@@ -95,7 +95,7 @@ function partitionsOf(rows: WorkingSet, { asset_key, definition_hash, partitions
 const UNPARTITIONED: readonly SelectedKey[] = [{ partition_key: '', sort_key: '', partition_values: null }]
 
 /** More of them are spelled out again when they are needed, rather than held for as long as their task is. */
-const REMEMBERED_KEYS_MAX = 100
+const REMEMBERED_KEYS_MAX = 8
 
 // Memory of a pure function, as long as the task's row is held: its keys are asked for by every look-up before its end.
 const remembered = new WeakMap<object, { readonly definition: Partitions | null; readonly keys: readonly SelectedKey[] }>()

@@ -59,7 +59,6 @@ export function resolveEdges(rows: WorkingSet, over: readonly TaskRow[], moment:
   for (let next = 0; next < ended.length; next++) {
     const upstream = ended[next] as TaskRow
     for (const edge of rows.edgesFrom(upstream.run_id, upstream.task_key)) {
-      if (edge.resolution !== null) continue
       const downstream = resolveEdge(rows, edge, upstream, moment)
       if (downstream !== undefined) ended.push(downstream)
     }
@@ -70,6 +69,7 @@ export function resolveEdges(rows: WorkingSet, over: readonly TaskRow[], moment:
 /** The downstream task, if this edge ended it. */
 function resolveEdge(rows: WorkingSet, edge: DepSatisfactionRow, upstream: TaskRow, moment: Moment): TaskRow | undefined {
   assert(isOver(upstream.state), `The edges of ${upstream.task_key} were resolved while it is ${upstream.state}.`)
+  assert(edge.resolution === null, `The edge from ${upstream.task_key} to ${edge.downstream_task_key} was resolved twice.`)
   const satisfied = upstream.state === 'SUCCEEDED'
   rows.put('dep_satisfaction', {
     ...edge,
