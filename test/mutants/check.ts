@@ -99,8 +99,11 @@ function verdictOf(path: string, checks: readonly Check[], output: string): Omit
   }
   const failed = tests.find(({ status }) => status === 'failed')
   if (failed === undefined) return { kind: 'passed', detail: '' }
-  const detail = `${failed.title}\n${failed.failureMessages[0] ?? ''}`
-  return { kind: /Exceeded timeout of/.test(failed.failureMessages[0] ?? '') ? 'timed_out' : 'failed', detail }
+  const [message = ''] = failed.failureMessages
+  const detail = `${failed.title}\n${message}`
+  // A mutant with a slip of the pen is no mutant.
+  if (/^(ReferenceError|SyntaxError)/.test(message)) return { kind: 'broken', detail }
+  return { kind: /Exceeded timeout of/.test(message) ? 'timed_out' : 'failed', detail }
 }
 
 function runNode(args: readonly string[], cwd: string): Promise<{ readonly isTimeUp: boolean; readonly output: string }> {

@@ -21,6 +21,7 @@ const MERGE = 'src/compactor/merge.ts'
 const GCS = 'src/storage/gcs.ts'
 
 const invariant = (file: string, title: string): Check => ({ file: `test/invariants/${file}.test.ts`, title })
+const turn = (file: string, title: string): Check => ({ file: `test/turn/${file}.test.ts`, title })
 const I1 = 'i01-acknowledged-events-stay'
 const I3 = 'i03-no-event-folded-twice'
 const I5 = 'i05-one-chain'
@@ -92,9 +93,88 @@ const APPENDING: readonly Mutant[] = [
       'I12 a create that was stalled into an old minute is no acknowledgement, and is folded once when it is found',
     ),
   },
+  {
+    name: 'creation check skipped for what is found',
+    edits: [
+      {
+        file: APPEND,
+        find: "typeof found === 'object' && isInItsMinute(found, minute)",
+        replace: "typeof found === 'object' && minute > 0",
+      },
+    ],
+    killed_by: turn(
+      'append',
+      'a create that was stalled into a closed minute, and whose answer was lost, is not acknowledged when it is found',
+    ),
+  },
+  {
+    name: 'name floor dropped',
+    edits: [
+      {
+        file: APPEND,
+        find: 'Math.max(floorTo(clock.now() + skew_ms, MINUTE_MS), closedThrough() + MINUTE_MS)',
+        replace: 'floorTo(clock.now() + skew_ms, MINUTE_MS)',
+      },
+    ],
+    killed_by: turn('listing', 'a segment of a writer whose clock is behind lies where the next turn lists'),
+  },
+  {
+    name: "basis not in the segment's name",
+    edits: [
+      {
+        file: 'src/core/keys.ts',
+        find: "basis === undefined ? '-' : sha256Hex(canonicalJson(basis))",
+        replace: "basis === undefined ? '-' : '+'",
+      },
+    ],
+    killed_by: turn('append', 'the same key on another basis is appended, in the same minute too'),
+  },
 ]
 
 const FOLDING: readonly Mutant[] = [
+  {
+    name: 'order by ULID',
+    edits: [
+      {
+        file: 'src/ledger/read.ts',
+        find: 'compareStamps(left.creation_time, right.creation_time) || (left.segment_name < right.segment_name ? -1 : 1)',
+        replace: 'left.segment_name < right.segment_name ? -1 : 1',
+      },
+    ],
+    killed_by: turn('listing', 'what was acknowledged first is folded first, whatever the names are'),
+  },
+  {
+    name: 'second listing skipped',
+    edits: [{ file: 'src/turn/order.ts', find: 'store.page_is_snapshot && first.page_count === 1', replace: 'first.page_count > 0' }],
+    killed_by: turn('listing', 'what a later page shows is not folded before what it followed on a page that was read already'),
+  },
+  {
+    name: 'watermark advanced past an unread listing',
+    edits: [
+      {
+        file: 'src/turn/pass.ts',
+        find: 'return Math.max(pass.listed_after, beforeUnread)',
+        replace: 'return Math.max(pass.listed_after, byTime)',
+      },
+    ],
+    killed_by: turn('listing', 'a turn that publishes half-way and dies leaves the rest of its listing to the next one'),
+  },
+  {
+    name: 'memory folded instead of stored bytes',
+    edits: [
+      {
+        file: APPEND,
+        find: "return { kind: isOurs ? 'appended' : 'duplicate', head: found }",
+        replace: "return { kind: isOurs ? 'appended' : 'duplicate', head: found, bytes }",
+      },
+      {
+        file: 'src/turn/decide.ts',
+        find: 'bytes !== undefined && crc32cHex(bytes) === head.crc32c ? bytes',
+        replace: 'bytes !== undefined ? bytes',
+      },
+    ],
+    killed_by: turn('publish', 'a decision that somebody else has stored in other words is folded in the stored words'),
+  },
   {
     name: 'refused key indexed',
     edits: [
@@ -196,6 +276,11 @@ const PUBLISHING: readonly Mutant[] = [
     edits: [{ file: 'src/turn/turn.ts', find: 'refuseNewerFold(published.pointer, foldVersionOf(deps))', replace: '' }],
     killed_by: invariant(I5, 'I5 a lower fold version stops, says so and publishes nothing'),
   },
+  {
+    name: 'pointer swapped before the files are there',
+    edits: [{ file: 'src/compactor/publish.ts', find: 'await writeOnce(deps, name, bytes)', replace: 'void writeOnce(deps, name, bytes)' }],
+    killed_by: turn('publish', 'an upload that stalls holds the publish up'),
+  },
 ]
 
 const MAINTENANCE: readonly Mutant[] = [
@@ -219,6 +304,33 @@ const MAINTENANCE: readonly Mutant[] = [
     name: 'collector forgetting revisions that as_of opens',
     edits: [{ file: COLLECT, find: 'now - instantMs(revision.published_at) <= AS_OF_KEPT_MS || ', replace: '' }],
     killed_by: invariant(I16, 'I16 a revision that was the newest for a long time stays readable for a day after it was replaced'),
+  },
+  {
+    name: 'expired row dropped in a partial merge',
+    edits: [{ file: MERGE, find: 'const drop_before = mayDrop ? ', replace: 'const drop_before = mayDrop !== undefined ? ' }],
+    killed_by: turn('publish', 'a row that has expired does not uncover its older version in a run that a merge leaves alone'),
+  },
+  {
+    name: 'merge forgetting folded segments of open minutes',
+    edits: [
+      {
+        file: MERGE,
+        find: 'return names.filter((name) => ulidTime(name) > closed_through)',
+        replace: 'return names.filter((name) => ulidTime(name) > closed_through * 2)',
+      },
+    ],
+    killed_by: turn('publish', 'a process that starts from a merged checkpoint knows what is folded in minutes that are still open'),
+  },
+  {
+    name: 'newest row by event ULID',
+    edits: [
+      {
+        file: 'src/tables/plain-files.ts',
+        find: 'other.row_version < row.row_version',
+        replace: "String(other['last_event_id']) < String(row['last_event_id'])",
+      },
+    ],
+    killed_by: turn('publish', 'of two versions of a row a merge keeps the one that was recorded later, whatever their ids say'),
   },
 ]
 

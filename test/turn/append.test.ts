@@ -1,0 +1,38 @@
+// What an append acknowledges of what it finds in the store.
+
+import { expect, test } from '@jest/globals'
+import { sha256Hex } from '../../src/core/hash.js'
+import { MINUTE_MS } from '../../src/core/time.js'
+import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'
+
+test('a create that was stalled into a closed minute, and whose answer was lost, is not acknowledged when it is found', async () => {
+  const { say, writer, decider, tell, world, expectInvariants } = createScenario()
+  const { turn } = decider()
+  await tell(async () => {
+    await turn()
+    once(world, 'before', { process: 'stalled', operation: 'put' }, async () => {
+      await world.time.sleep(20 * MINUTE_MS)
+      await writer('other').append([say.poolDefined('pool:y', 1)])
+      await turn()
+    })
+    once(world, 'after', { process: 'stalled', operation: 'put' }, loseAnswer)
+    const answer = writer('stalled').append([say.poolDefined('pool:x', 1)])
+    await expect(answer).rejects.toThrow('append them again with the same keys')
+  })
+  await expectInvariants()
+})
+
+test('the same key on another basis is appended, in the same minute too', async () => {
+  const { say, writer, tell, world, expectInvariants } = createScenario()
+  const { append } = writer()
+  const name = { run_id: 'run_x', task_key: 'a', attempt: 2 }
+  const basis = { task_state: 'RETRY_WAIT', previous_attempt: 1, definition_hash: sha256Hex('definition') } as const
+  const [first, again, moved] = await tell(async () => [
+    await append([say.dispatchRequested(name, basis)]),
+    await append([say.dispatchRequested(name, basis)]),
+    await append([say.dispatchRequested(name, { ...basis, task_state: 'READY' })]),
+  ])
+  expect([first?.kind, again?.kind, moved?.kind]).toEqual(['appended', 'duplicate', 'appended'])
+  expect(world.oracle.ledger.size).toBe(2)
+  await expectInvariants()
+})

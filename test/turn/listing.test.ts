@@ -1,0 +1,109 @@
+// What a turn folds of a ledger that is written while it lists, and what it leaves for the next one.
+
+import { describe, expect, test } from '@jest/globals'
+import { keysSha256 } from '../../src/core/keys.js'
+import { MINUTE_MS } from '../../src/core/time.js'
+import { ulidAt } from '../../src/core/ulid.js'
+import type { LedgerEvent } from '../../src/events/event.js'
+import { SEGMENT_SCHEMA, segmentMeta, segmentObjectName } from '../../src/ledger/segment.js'
+import { CREATE } from '../../src/storage/object-store.js'
+import { foldOnly } from '../../src/turn/reconcile.js'
+import { findMissed } from '../fixtures/roles.js'
+import { createScenario, once } from '../fixtures/scenario.js'
+import type { World } from '../fixtures/world.js'
+
+/** In the order in which a listing of one minute shows the segments that hold one of these each. */
+const inListingOrder = <Event extends LedgerEvent>({ scope }: World, events: readonly Event[]): Event[] => {
+  const digestOf = (event: Event) => keysSha256(scope, [event])
+  return events.toSorted((left, right) => (digestOf(left) < digestOf(right) ? -1 : 1))
+}
+
+const NUMBERS = Array.from({ length: 20 }, (_, i) => i)
+
+describe('a turn and the listings that it takes', () => {
+  test('what was acknowledged first is folded first, whatever the names are', async () => {
+    const { say, writer, decider, tell, world, row, expectInvariants } = createScenario()
+    const events = inListingOrder(
+      world,
+      NUMBERS.map((cap) => say.poolDefined('pool:x', cap)),
+    ).reverse()
+    const { append } = writer()
+    await tell(async () => {
+      for (const event of events) await append([event])
+      expect((await decider().turn()).counts.applied).toBe(events.length)
+    })
+    expect(await row('pools', 'pool:x')).toMatchObject({ last_event_id: events.at(-1)?.event_id })
+    await expectInvariants()
+  })
+
+  test('what a later page shows is not folded before what it followed on a page that was read already', async () => {
+    const { say, writer, decider, tell, world, row, expectInvariants } = createScenario({ page_size: 2 })
+    const { append } = writer()
+    const { turn } = decider('turn', { reconcile: foldOnly })
+    const [early] = inListingOrder(
+      world,
+      NUMBERS.map((cap) => say.poolDefined('pool:x', cap)),
+    )
+    const late = inListingOrder(
+      world,
+      NUMBERS.map((request) => say.poolRemoved('pool:x', { request: `r${request}` })),
+    ).at(-1)
+    const between = inListingOrder(
+      world,
+      NUMBERS.map((cap) => say.poolDefined('pool:y', cap)),
+    ).slice(9, 12)
+    if (early === undefined || late === undefined) throw new Error('There are twenty of each.')
+    await tell(async () => {
+      for (const event of between) await append([event])
+      once(world, 'after', { process: 'turn', operation: 'list', name: 'ledger/' }, async () => {
+        await append([early])
+        await append([late])
+      })
+      expect((await turn()).counts).toMatchObject({ applied: 5, refused: 0 })
+    })
+    expect(await row('pools', 'pool:x')).toMatchObject({ max_running: null })
+    await expectInvariants()
+  })
+
+  test('a turn that publishes half-way and dies leaves the rest of its listing to the next one', async () => {
+    const { say, decider, tell, world, rows, expectInvariants } = createScenario({ latency_ms: () => 300 })
+    const named_at = world.time.now()
+    await tell(async () => {
+      await decider().turn()
+      for (const number of [1, 2, 3]) {
+        await plantHeavySegment(world, ulidAt(named_at, new Uint8Array(10).fill(number)), [say.poolDefined(`pool:${number}`, number)])
+      }
+      await world.time.sleep(20 * MINUTE_MS)
+      once(world, 'after', { process: 'doomed', operation: 'put', name: 'manifest.json' }, ({ kill }) => kill())
+      void decider('doomed', { reconcile: foldOnly }).turn()
+      await world.time.sleep(MINUTE_MS)
+      expect(await rows('pools')).toHaveLength(1)
+      const next = decider('next', { reconcile: foldOnly })
+      for (let more = true; more; ) more = (await next.turn()).more
+    })
+    expect(await rows('pools')).toHaveLength(3)
+    await expectInvariants()
+  })
+
+  test('a segment of a writer whose clock is behind lies where the next turn lists', async () => {
+    const { say, writer, decider, tell, world, expectInvariants } = createScenario()
+    const { turn } = decider()
+    await tell(async () => {
+      await turn()
+      await writer('behind', { skew_ms: () => -30 * MINUTE_MS }).append([say.poolDefined('pool:x', 1)])
+      expect(await findMissed(world, world.start('keeper'))).toEqual([])
+      expect((await turn()).counts.applied).toBe(1)
+    })
+    await expectInvariants()
+  })
+})
+
+/** One event of which its head says that it is a whole slice of a turn: the head is a hint about the work, no more. */
+async function plantHeavySegment({ bucket, scope }: World, name: string, events: readonly LedgerEvent[]): Promise<void> {
+  const batches = [{ batch_id: name, events }]
+  const meta = { ...segmentMeta({ keys_sha256: keysSha256(scope, events), write_id: name, batches }), count: '4000' }
+  const bytes = new TextEncoder().encode(
+    JSON.stringify({ schema: SEGMENT_SCHEMA, ...scope, write_id: name, written_at: events[0]?.timestamp, batches }),
+  )
+  await bucket.put(segmentObjectName(name), bytes, { if_generation: CREATE, meta })
+}

@@ -1,0 +1,104 @@
+// What a turn and a merge publish, when others say the same at once, uploads stall, or rows have had their time.
+
+import { describe, expect, test } from '@jest/globals'
+import { DAY_MS, SECOND_MS } from '../../src/core/time.js'
+import { foldOnly } from '../../src/turn/reconcile.js'
+import { merge } from '../fixtures/roles.js'
+import { createScenario, once } from '../fixtures/scenario.js'
+import { stubDecider } from '../fixtures/stub-decider.js'
+import { listAll } from '../invariants/evidence.js'
+
+describe('what is published', () => {
+  test('a decision that somebody else has stored in other words is folded in the stored words', async () => {
+    const { say, writer, decider, tell, world, defineAssets, rows, expectInvariants } = createScenario()
+    const first = decider('first')
+    const second = decider('second', { reconcile: stubDecider({ plans_backwards: true }) })
+    await tell(async () => {
+      await defineAssets()
+      await writer().append([say.runRequested('user:1', { assets: { keys: ['a', 'c'] } })])
+      once(world, 'before', { process: 'first', operation: 'put', name: 'ledger/' }, async () => {
+        once(world, 'after', { process: 'second', operation: 'put', name: 'ledger/' }, ({ kill }) => kill())
+        void second.turn()
+        await world.time.sleep(SECOND_MS)
+      })
+      await first.turn()
+    })
+    const tasks = (await rows('tasks')).toSorted((left, right) => Number(left['task_index']) - Number(right['task_index']))
+    expect(tasks.map(({ task_key }) => task_key)).toEqual(['c', 'a'])
+    await expectInvariants()
+  })
+
+  test('an upload that stalls holds the publish up', async () => {
+    const { say, writer, decider, tell, world, row, expectInvariants } = createScenario()
+    const { turn } = decider()
+    await tell(async () => {
+      await turn()
+      await writer().append([say.poolDefined('pool:x', 1)])
+      once(world, 'before', { operation: 'put', name: 'pools.' }, () => world.time.sleep(30 * SECOND_MS))
+      once(world, 'before', { operation: 'put', name: 'manifest.json' }, async () => {
+        const uploaded = (await listAll(world.bucket, 'state/')).map(({ name }) => name)
+        expect(uploaded.filter((name) => name.includes('pools.'))).toHaveLength(1)
+      })
+      await turn()
+    })
+    expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 1 })
+    await expectInvariants()
+  })
+
+  test('a row that has expired does not uncover its older version in a run that a merge leaves alone', async () => {
+    const { say, writer, decider, tell, world, defineAssets, rows, expectInvariants } = createScenario()
+    const { append } = writer()
+    const { turn } = decider()
+    const keeper = world.start('keeper')
+    await tell(async () => {
+      await defineAssets()
+      await append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
+      await turn()
+      await merge(keeper)
+      const [out] = await rows('dispatch_outbox')
+      expect(out).toMatchObject({ status: 'PENDING' })
+      const name = { run_id: String(out?.['run_id']), task_key: String(out?.['task_key']), attempt: 1 }
+      await append([say.taskStarted(name, {}, { at: world.time.now() })])
+      await append([say.taskFinished(name, 'SUCCEEDED', {}, { at: world.time.now() })])
+      await turn()
+      await world.time.sleep(40 * DAY_MS)
+      await append([say.poolDefined('pool:x', 1)])
+      await turn()
+      expect((await merge(keeper)).kind).toBe('merged')
+    })
+    expect(await rows('dispatch_outbox')).toEqual([])
+    await expectInvariants()
+  })
+
+  test('a process that starts from a merged checkpoint knows what is folded in minutes that are still open', async () => {
+    const { say, writer, decider, tell, world, expectInvariants } = createScenario()
+    await tell(async () => {
+      await writer().append([say.poolDefined('pool:x', 1)])
+      await decider('first', { reconcile: foldOnly }).turn()
+      await merge(world.start('keeper'))
+      expect(await decider('next', { reconcile: foldOnly }).turn()).toMatchObject({
+        published_count: 0,
+        counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
+      })
+    })
+    await expectInvariants()
+  })
+
+  test('of two versions of a row a merge keeps the one that was recorded later, whatever their ids say', async () => {
+    const { say, writer, decider, tell, world, row, expectInvariants } = createScenario()
+    const { append } = writer()
+    const { turn } = decider()
+    const earlier = say.poolDefined('pool:x', 2)
+    await tell(async () => {
+      await append([say.poolDefined('pool:x', 1)])
+      await turn()
+      await append([earlier])
+      await turn()
+      await append([say.poolDefined('pool:x', 3, { event_id: `0${earlier.event_id.slice(1, 2)}A${earlier.event_id.slice(3)}` })])
+      await turn()
+      expect((await merge(world.start('keeper'), true)).kind).toBe('merged')
+    })
+    expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 3 })
+    await expectInvariants()
+  })
+})
