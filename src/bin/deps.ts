@@ -1,7 +1,6 @@
 // Builds what everything else is given: the store of one workspace, its table files, the clock. The only place that
 // knows which adapter stands behind which port.
 
-import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -13,7 +12,7 @@ import { RETENTION } from '../projections/retention.js'
 import { createReader, type Reader } from '../readers/reader.js'
 import { createLocalStore } from '../storage/local.js'
 import type { ObjectStore } from '../storage/object-store.js'
-import { openStore } from '../storage/open.js'
+import { openStore, storeFault } from '../storage/open.js'
 import { scopedStore } from '../storage/scoped.js'
 import { createFileCache } from '../tables/cache.js'
 import { createParquetFiles } from '../tables/parquet-files.js'
@@ -22,6 +21,9 @@ import type { TableFiles } from '../tables/table-files.js'
 import type { TurnDeps } from '../turn/pass.js'
 import { foldOnly } from '../turn/reconcile.js'
 import { systemClock, systemRandom } from './clock.js'
+
+/** What is wrong with the place that a person named, as a sentence. */
+export { storeFault }
 
 export type Scope = { readonly tenant_id: string; readonly workspace_id: string }
 
@@ -53,20 +55,21 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
   const scope = { tenant_id, workspace_id }
   const whole = await openStore(config.store, config.gcs_endpoint === undefined ? {} : { gcs_endpoint: config.gcs_endpoint })
   const store = scopedStore(whole, `tenant=${tenant_id}/workspace=${workspace_id}/`)
-  const temporary = config.cache_folder === undefined ? await mkdtemp(join(tmpdir(), 'servo-cache-')) : undefined
-  const folder = config.cache_folder ?? (temporary as string)
-  mkdirSync(folder, { recursive: true })
+  const random = systemRandom()
+  // Made when the first copy comes: a folder store needs none, and a process that is killed leaves nothing behind.
+  const temporary = join(tmpdir(), `servo-cache-${Buffer.from(random(8)).toString('hex')}`)
+  const folder = config.cache_folder ?? temporary
   const files = tableFiles(store, scope, folder, config.duckdb_memory_mb ?? DUCKDB_MEMORY_MB)
   return {
     store,
     files,
     scope,
     clock: systemClock,
-    random: systemRandom(),
+    random,
     listing_window_ms: config.store.startsWith('local:') ? LISTING_WINDOW_LOCAL_MS : LISTING_WINDOW_MS,
     async close() {
       await files.close()
-      if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
+      await rm(temporary, { recursive: true, force: true })
     },
   }
 }

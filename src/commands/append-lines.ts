@@ -1,13 +1,14 @@
 // Appends events that come as lines of JSON. Every line is checked before the first one is appended: a fault in the last
 // line leaves the ledger as it was.
 
-import { BATCH_EVENTS_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
+import { isUtf8 } from 'node:buffer'
+import { BATCH_BYTES_MAX, BATCH_EVENTS_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
 import type { Scope } from '../core/ids.js'
 import { type LedgerEvent, parseEvent } from '../events/event.js'
 import type { Appender } from '../ledger/append.js'
-import { segmentName } from '../ledger/segment.js'
+import { batchFaults, segmentName } from '../ledger/segment.js'
 
-export type LineBatch = { readonly first_line: number; readonly events: readonly LedgerEvent[]; readonly bytes: number }
+export type LineBatch = { readonly lines: readonly number[]; readonly events: readonly LedgerEvent[]; readonly bytes: number }
 
 export type LineFault = { readonly line: number; readonly problem: string }
 
@@ -21,48 +22,84 @@ export type LineAnswer = {
 
 export type ParsedLines = { readonly batches: readonly LineBatch[]; readonly faults: readonly LineFault[] }
 
+type BatchLabel = string | number | undefined
+
 /** Consecutive lines with the same `batch` member are one batch; the member itself is no part of the event. */
-export function parseLines(text: string, scope: Scope): ParsedLines {
-  const batches: { first_line: number; label: unknown; events: LedgerEvent[]; bytes: number }[] = []
+export function parseLines(input: Uint8Array, scope: Scope): ParsedLines {
+  const batches: { label: BatchLabel; lines: number[]; events: LedgerEvent[]; bytes: number }[] = []
   const faults: LineFault[] = []
-  for (const [index, content] of text.split('\n').entries()) {
-    if (content.trim() === '') continue
+  for (const [index, content] of linesOf(input).entries()) {
     const line = index + 1
+    if (content?.trim() === '') continue
     const parsed = parseLine(content, scope)
     if ('problem' in parsed) {
       faults.push({ line, problem: parsed.problem })
       continue
     }
+    const { label, event } = parsed
+    // As checkBatch weighs it, so that what fits here fits there.
+    const bytes = Buffer.byteLength(JSON.stringify(event)) + 1
     const open = batches.at(-1)
-    if (open !== undefined && parsed.label !== undefined && open.label === parsed.label) {
-      open.events.push(parsed.event)
-      open.bytes += content.length
+    if (open !== undefined && label !== undefined && open.label === label) {
+      open.lines.push(line)
+      open.events.push(event)
+      open.bytes += bytes
     } else {
-      batches.push({ first_line: line, label: parsed.label, events: [parsed.event], bytes: content.length })
+      batches.push({ label, lines: [line], events: [event], bytes })
     }
   }
-  for (const { first_line, events } of batches) {
-    if (events.length > BATCH_EVENTS_MAX) {
-      faults.push({
-        line: first_line,
-        problem: `The batch that begins here has ${events.length} events, ${BATCH_EVENTS_MAX} are the limit. Divide it.`,
-      })
-    }
+  for (const batch of batches) {
+    const problem = sizeProblem(batch)
+    if (problem !== undefined) faults.push({ line: batch.lines[0] as number, problem })
   }
-  return { batches, faults }
+  return { batches, faults: faults.sort((left, right) => left.line - right.line) }
 }
 
-function parseLine(content: string, scope: Scope): { readonly event: LedgerEvent; readonly label: unknown } | { readonly problem: string } {
+const BYTE_ORDER_MARK = '\ufeff'
+
+/** undefined: a line that is no UTF-8. Read leniently, it would become an event that nobody wrote. */
+function linesOf(input: Uint8Array): readonly (string | undefined)[] {
+  const bytes = Buffer.from(input.buffer, input.byteOffset, input.byteLength)
+  const lines = bytes.toString('utf8').split('\n')
+  if (lines[0]?.startsWith(BYTE_ORDER_MARK)) lines[0] = lines[0].slice(BYTE_ORDER_MARK.length)
+  if (isUtf8(bytes)) return lines
+  let start = 0
+  return lines.map((line) => {
+    const end = bytes.indexOf('\n', start)
+    const own = bytes.subarray(start, end < 0 ? bytes.length : end)
+    start += own.length + 1
+    return isUtf8(own) ? line : undefined
+  })
+}
+
+type ParsedLine = { readonly event: LedgerEvent; readonly label: BatchLabel } | { readonly problem: string }
+
+function parseLine(content: string | undefined, scope: Scope): ParsedLine {
+  if (content === undefined) return { problem: 'The line is not UTF-8. Save the file in that encoding.' }
   let raw: unknown
   try {
     raw = JSON.parse(content)
   } catch {
     return { problem: 'The line is not JSON. Write one event as one JSON object on one line.' }
   }
-  if (typeof raw !== 'object' || raw === null) return { problem: 'An event is a JSON object. `servo ledger example TYPE` shows one.' }
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) {
+    return { problem: 'The line is no JSON object. `servo ledger example EVENT_TYPE` prints an event, ready to edit.' }
+  }
   const { batch, ...rest } = raw as { readonly batch?: unknown }
+  if (batch !== undefined && typeof batch !== 'string' && typeof batch !== 'number') {
+    return { problem: 'batch is neither text nor a number. Give the lines of one batch the same name, or leave it out.' }
+  }
   const parsed = parseEvent(rest, scope)
   return parsed.kind === 'event' ? { event: parsed.event, label: batch } : { problem: parsed.detail }
+}
+
+/** Around the events of a batch: its own members, well rounded up. */
+const BATCH_HEAD_BYTES_MAX = 1_024
+
+function sizeProblem({ events, bytes }: { readonly events: readonly LedgerEvent[]; readonly bytes: number }): string | undefined {
+  if (events.length <= BATCH_EVENTS_MAX && bytes + BATCH_HEAD_BYTES_MAX <= BATCH_BYTES_MAX) return undefined
+  const [fault] = batchFaults(events)
+  return fault === undefined ? undefined : `${fault.message} The batch begins with this line.`
 }
 
 /** Batches that go into one segment: enough to be quick, the same ones when the same input is given again. */
@@ -73,9 +110,9 @@ export async function* appendBatches(appender: Appender, batches: readonly LineB
   for (const group of groupsOf(batches)) {
     const { kind, head } = await appender.appendTogether(group.map(({ events }) => events))
     const segment = segmentName(head.name)
-    yield group.flatMap(({ first_line, events }) =>
+    yield group.flatMap(({ lines, events }) =>
       events.map(({ event_id, idempotency_key }, index) => ({
-        line: first_line + index,
+        line: lines[index] as number,
         event_id,
         idempotency_key,
         answer: kind,

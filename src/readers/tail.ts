@@ -1,6 +1,6 @@
 // The newest events of the ledger in the order of their creation, folded or not. It reads segments, and no table.
 
-import { type Clock, compareStamps, DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
+import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
 import { inFoldOrder, listSegments, readSegment, type SegmentHead } from '../ledger/read.js'
 import { parseSegment } from '../ledger/segment.js'
 import type { ObjectStore } from '../storage/object-store.js'
@@ -36,18 +36,22 @@ export async function readTail(deps: TailDeps, limit: number): Promise<TailEntry
   return []
 }
 
-/** Everything that is appended from now on, until the caller stops asking. */
-export async function* followTail(deps: TailDeps): AsyncGenerator<TailEntry> {
-  const seen = new Set<string>()
+/** The newest events, then everything that is appended from now on. */
+export async function* followTail(deps: TailDeps, limit: number, isStopped: () => boolean): AsyncGenerator<TailEntry> {
   const listNow = async () => (await listSegments(deps.store, deps.clock.now() - FOLLOW_SLACK_MS)).segments
-  for (const { segment_name } of await listNow()) seen.add(segment_name)
-  for (;;) {
+  // Listed before the newest events are read: what is appended between the two is in one of them.
+  let seen = new Set((await listNow()).map(({ segment_name }) => segment_name))
+  for (const entry of await readTail(deps, limit)) {
+    seen.add(entry.segment)
+    yield entry
+  }
+  while (!isStopped()) {
+    const listed = await listNow()
+    const fresh = listed.filter(({ segment_name }) => !seen.has(segment_name))
+    // Names that the listing has left behind never come back.
+    seen = new Set(listed.map(({ segment_name }) => segment_name))
+    for (const segment of inFoldOrder(fresh)) yield* await readEntries(deps, segment)
     await deps.clock.sleep(FOLLOW_POLL_MS)
-    const fresh = (await listNow()).filter(({ segment_name }) => !seen.has(segment_name))
-    for (const segment of fresh.sort((left, right) => compareStamps(left.creation_time, right.creation_time))) {
-      seen.add(segment.segment_name)
-      yield* await readEntries(deps, segment)
-    }
   }
 }
 

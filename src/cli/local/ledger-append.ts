@@ -35,10 +35,9 @@ function printExample(event_type: string, { tenant, workspace, json }: StoreOpti
 }
 
 async function append(options: StoreOptions & { readonly file: string }): Promise<void> {
-  const text = await readInput(options.file)
   const scope = { tenant_id: options.tenant, workspace_id: options.workspace }
-  const { batches, faults } = parseLines(text, scope)
-  if (faults.length > 0) return refuse(faults)
+  const { batches, faults } = parseLines(await readInput(options.file), scope)
+  if (faults.length > 0) return refuse(faults, options)
   const answers: LineAnswer[] = []
   await withDeps(options, async (deps) => {
     for await (const some of appendBatches(await openAppender(deps, note), batches)) {
@@ -51,18 +50,19 @@ async function append(options: StoreOptions & { readonly file: string }): Promis
   note(`${counted(answers.length, 'event')}: ${answers.length - duplicates} appended, ${duplicates} durable already.`)
 }
 
-async function readInput(file: string): Promise<string> {
+async function readInput(file: string): Promise<Uint8Array> {
   if (file === '-') {
     const chunks: Buffer[] = []
     for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-    return Buffer.concat(chunks).toString('utf8')
+    return Buffer.concat(chunks)
   }
-  return readFile(file, 'utf8').catch((error: unknown) => {
+  return readFile(file).catch((error: unknown) => {
     throw new UsageError(`--file ${file} cannot be read: ${messageOf(error)}.`)
   })
 }
 
-function refuse(faults: readonly LineFault[]): void {
+function refuse(faults: readonly LineFault[], { json }: StoreOptions): void {
+  if (json === true) printJson({ appended_count: 0, faults })
   for (const { line, problem } of faults.slice(0, FAULTS_SHOWN)) note(`line ${line}: ${problem}`)
   if (faults.length > FAULTS_SHOWN) note(`and ${faults.length - FAULTS_SHOWN} more.`)
   note(`servo: nothing was appended, because ${counted(faults.length, 'line')} cannot be.`)

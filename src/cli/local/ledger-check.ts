@@ -7,7 +7,7 @@ import { verify } from '../../compactor/verify.js'
 import { readStats } from '../../readers/stats.js'
 import { replay } from '../../turn/replay.js'
 import { FAILED } from '../exit-code.js'
-import { type StoreOptions, withDeps, withStore } from './options.js'
+import { nothingYet, type StoreOptions, withDeps, withStore } from './options.js'
 import { counted, note, printJson, printLine, printTable } from './print.js'
 
 export function addCheckCommands(group: Command): void {
@@ -30,8 +30,9 @@ const runVerify = (options: StoreOptions): Promise<void> =>
     if (options.json === true) return printJson(answer)
     const { ledger, applied, duplicate, refused, quarantined, unfolded } = answer.events
     for (const problem of answer.problems) printLine(`wrong: ${problem}`)
+    if (ledger === 0 && answer.revision_count === 0) return note(nothingYet(deps))
     printLine(
-      `${ledger} events = ${applied} applied + ${duplicate} duplicate + ${refused} refused + ${quarantined} quarantined + ${unfolded} unfolded`,
+      `${counted(ledger, 'event')} = ${applied} applied + ${duplicate} duplicate + ${refused} refused + ${quarantined} quarantined + ${unfolded} unfolded`,
     )
     const verdict = answer.problems.length === 0 ? 'all is well' : counted(answer.problems.length, 'problem')
     printLine(`${counted(answer.revision_count, 'revision')}, ${counted(answer.file_count, 'file')}: ${verdict}.`)
@@ -71,7 +72,9 @@ const runStats = (options: StoreOptions): Promise<void> =>
     printLine(
       `Revision ${stats.sequence}, published ${stats.published_at ?? 'never'}; ${counted(stats.unfolded_segment_count, 'segment')} not folded, lag ${stats.lag_ms} ms.`,
     )
-    printLine(`${stats.applied_total} events applied; ${stats.delta_count} deltas since checkpoint ${stats.checkpoint_sequence}.`)
+    printLine(
+      `${counted(stats.applied_total, 'event')} applied; ${counted(stats.delta_count, 'delta')} since checkpoint ${stats.checkpoint_sequence}.`,
+    )
     printTable(
       ['table', 'rows at most', 'base files', 'base bytes', 'overlay rows'],
       stats.tables.map(({ table, rows_at_most, file_count, bytes, overlay_rows }) => [

@@ -10,6 +10,7 @@ import { HOUR_MS } from '../../core/time.js'
 import { createTurn, type Turn, type TurnAnswer } from '../../turn/turn.js'
 import { type StoreOptions, withDeps, withStore } from './options.js'
 import { counted, note, printJson, printLine } from './print.js'
+import { untilSignal } from './until-signal.js'
 
 type CompactOptions = StoreOptions & { readonly merge?: boolean; readonly collect?: boolean; readonly watch?: boolean }
 
@@ -80,12 +81,12 @@ async function runTurn({ clock }: Deps, turn: Turn, missed: readonly string[]): 
 }
 
 async function watch(deps: Deps, turn: Turn, options: CompactOptions): Promise<void> {
-  let isStopped = false
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => (isStopped = true))
+  const until = untilSignal()
+  const { sleep } = until.clock(deps.clock)
   let wait_ms = WATCH_FIRST_MS
   let collected_at = deps.clock.elapsed()
   let missed = options.merge === true ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
-  while (!isStopped) {
+  while (!until.isStopped()) {
     const answer = await runTurn(deps, turn, missed)
     missed = []
     if (answer.published_count > 0 && options.json === true) printJson(answer)
@@ -96,6 +97,6 @@ async function watch(deps: Deps, turn: Turn, options: CompactOptions): Promise<v
       collected_at = deps.clock.elapsed()
     }
     wait_ms = answer.published_count > 0 ? WATCH_FIRST_MS : Math.min(wait_ms * 2, WATCH_LONGEST_MS)
-    if (!answer.more) await deps.clock.sleep(wait_ms)
+    if (!answer.more) await sleep(wait_ms)
   }
 }

@@ -2,8 +2,9 @@
 
 import type { Command } from 'commander'
 import { followTail, readTail, type TailEntry } from '../../readers/tail.js'
-import { parseCount, type StoreOptions, withDeps, withStore } from './options.js'
-import { printJson, printLine } from './print.js'
+import { nothingYet, parseCount, type StoreOptions, withDeps, withStore } from './options.js'
+import { note, printJson, printLine } from './print.js'
+import { untilSignal } from './until-signal.js'
 
 type TailOptions = StoreOptions & { readonly follow?: boolean; readonly limit: number }
 
@@ -17,15 +18,16 @@ export function addTailCommand(group: Command): void {
 
 async function tail(options: TailOptions): Promise<void> {
   await withDeps(options, async (deps) => {
-    const entries = await readTail(deps, options.limit)
-    if (options.json !== true) for (const entry of entries) printLine(describe(entry))
-    else if (options.follow === true) for (const entry of entries) printJson(entry)
-    else printJson(entries)
-    if (options.follow !== true) return
-    for await (const entry of followTail(deps)) {
-      if (options.json === true) printJson(entry)
-      else printLine(describe(entry))
+    const show = options.json === true ? printJson : (entry: TailEntry) => printLine(describe(entry))
+    if (options.follow === true) {
+      const until = untilSignal()
+      for await (const entry of followTail({ ...deps, clock: until.clock(deps.clock) }, options.limit, until.isStopped)) show(entry)
+      return
     }
+    const entries = await readTail(deps, options.limit)
+    if (options.json === true) return printJson(entries)
+    if (entries.length === 0) note(nothingYet(deps))
+    entries.forEach(show)
   })
 }
 

@@ -1,7 +1,7 @@
 // The options that every command on a store has, and what is built from them.
 
 import { type Command, InvalidArgumentError, Option } from 'commander'
-import { type Deps, openDeps } from '../../bin/deps.js'
+import { type Deps, openDeps, storeFault } from '../../bin/deps.js'
 import { isTenantId } from '../../core/ids.js'
 import { UsageError } from '../exit-code.js'
 
@@ -40,9 +40,8 @@ export function parseCount(text: string): number {
 
 /** Opens the store, runs the command on it, and closes it whatever happens. */
 export async function withDeps<T>(options: StoreOptions, run: (deps: Deps) => Promise<T>): Promise<T> {
-  if (!/^(local:.|gs:\/\/.)/.test(options.store)) {
-    throw new UsageError(`--store ${options.store} is no place for a ledger: write local:PATH or gs://bucket/prefix.`)
-  }
+  const fault = storeFault(options.store)
+  if (fault !== undefined) throw new UsageError(fault)
   const deps = await openDeps({
     store: options.store,
     tenant_id: options.tenant,
@@ -56,3 +55,6 @@ export async function withDeps<T>(options: StoreOptions, run: (deps: Deps) => Pr
     await deps.close()
   }
 }
+
+/** A mistyped place looks like an empty one: whoever finds nothing is told where. */
+export const nothingYet = ({ store }: Deps): string => `There is nothing yet in ${store.label}.`

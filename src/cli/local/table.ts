@@ -48,10 +48,13 @@ async function show(name: string, options: TableOptions): Promise<void> {
     const view = options.asOf === undefined ? await reader.latest() : reader.viewOf(await openAsOf(deps, options.asOf))
     if (view === undefined) throw missing(`${deps.store.label} has no revision yet: run \`servo ledger compact\` first.`)
     const limit = options.limit ?? (options.json === true ? Number.POSITIVE_INFINITY : ROWS_FOR_PEOPLE)
-    const rows = (await readRows(view, table, where, limit)).map((row) => presentRow(table, row, deps.scope))
+    // One more than is shown, to know whether there are more.
+    const found = await readRows(view, table, where, limit + 1)
+    const rows = found.slice(0, limit).map((row) => presentRow(table, row, deps.scope))
     if (options.json === true) return printJson(rows)
     if (rows.length === 0) return note(`No row of ${table} fits at revision ${view.sequence}.`)
     printRows(rows)
+    if (found.length > limit) note(`These are the first ${limit} rows. Say --limit to see more, or --where to see fewer.`)
   })
 }
 

@@ -1,0 +1,27 @@
+// How a command that goes on until it is interrupted ends well: what it is doing is finished, and its files are removed.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../../core/time.js'
+
+export type UntilSignal = {
+  readonly isStopped: () => boolean
+  /** The same clock, whose sleep ends with the signal. */
+  readonly clock: (clock: Clock) => Clock
+}
+
+/** A second signal ends the process at once, as it would without this. */
+export function untilSignal(): UntilSignal {
+  const controller = new AbortController()
+  const { signal } = controller
+  const stop = () => {
+    process.removeListener('SIGINT', stop)
+    process.removeListener('SIGTERM', stop)
+    controller.abort()
+  }
+  process.on('SIGINT', stop)
+  process.on('SIGTERM', stop)
+  return {
+    isStopped: () => signal.aborted,
+    clock: (clock) => ({ ...clock, sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined) }),
+  }
+}
