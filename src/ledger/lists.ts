@@ -4,6 +4,7 @@ import { canonicalJson } from '../core/canonical.js'
 import { sha256Hex } from '../core/hash.js'
 import { listName } from '../core/keys.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { readIntact } from '../storage/read-intact.js'
 import { writeOnce, type WriteOnce } from '../storage/write-once.js'
 
 const textEncoder = new TextEncoder()
@@ -18,7 +19,8 @@ export async function writeList(deps: WriteOnce, values: readonly string[]): Pro
 
 /** undefined: not there, or not what its name says. Whoever named it is quarantined, and nothing else is held up. */
 export async function readList(store: ObjectStore, sha256: string): Promise<readonly string[] | undefined> {
-  const answer = await store.get(listName(sha256))
+  // A damaged answer is no altered list: what is quarantined for want of a list stays so for ever.
+  const answer = await readIntact(store, listName(sha256))
   if (answer.kind === 'absent' || sha256Hex(answer.bytes) !== sha256) return undefined
   const values: unknown = JSON.parse(textDecoder.decode(answer.bytes))
   const isList = Array.isArray(values) && values.every((value) => typeof value === 'string')

@@ -1,10 +1,10 @@
 // Reads the ledger: listings of segments, and their bytes. It never writes and knows nothing of what was folded.
 
 import { corrupt, missing } from '../core/errors.js'
-import { crc32cHex } from '../core/hash.js'
 import { compareStamps } from '../core/time.js'
 import { ulidTimePrefix } from '../core/ulid.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
+import { readIntact } from '../storage/read-intact.js'
 import { LEDGER_PREFIX, segmentName, segmentObjectName } from './segment.js'
 
 export type SegmentHead = ObjectHead & {
@@ -40,18 +40,14 @@ export async function findSegment(store: ObjectStore, segment_name: string): Pro
   return answer.kind === 'found' ? { ...answer.head, segment_name } : undefined
 }
 
-const DAMAGED_READS_MAX = 3
-
-/** The stored bytes. A damaged answer is asked for again; bytes that stay damaged are damaged in the store. */
+/** The stored bytes, which are those that were listed under this checksum: nobody ever writes a segment again. */
 export async function readSegment(store: ObjectStore, name: string, crc32c: string): Promise<Uint8Array> {
-  for (let attempt = 1; ; attempt++) {
-    const answer = await store.get(name)
-    if (answer.kind === 'absent') {
-      throw missing(`Segment ${name} is gone from ${store.label}. Nobody deletes segments: restore it, then run \`servo ledger verify\`.`)
-    }
-    if (crc32cHex(answer.bytes) === crc32c) return answer.bytes
-    if (attempt === DAMAGED_READS_MAX) {
-      throw corrupt(`Segment ${name} in ${store.label} does not have the checksum ${crc32c} that was recorded. Restore it from a backup.`)
-    }
+  const answer = await readIntact(store, name)
+  if (answer.kind === 'absent') {
+    throw missing(`Segment ${name} is gone from ${store.label}. Nobody deletes segments: restore it, then run \`servo ledger verify\`.`)
   }
+  if (answer.head.crc32c !== crc32c) {
+    throw corrupt(`Segment ${name} in ${store.label} does not have the checksum ${crc32c} that was recorded. Restore it from a backup.`)
+  }
+  return answer.bytes
 }

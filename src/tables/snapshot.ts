@@ -1,12 +1,12 @@
 // One revision, opened: its base parts and, decoded, the rows of the revisions since its checkpoint. Whoever holds a
 // snapshot sees that revision and no other, whatever is published meanwhile. It never writes.
 
-import { assert, corrupt, missing } from '../core/errors.js'
-import { crc32cHex } from '../core/hash.js'
+import { assert, missing } from '../core/errors.js'
 import { instantMs } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
 import type { AnyRow, LooseRow, TableName } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { readIntact } from '../storage/read-intact.js'
 import { EMPTY_OVERLAY, type Overlay, overlayAfter, overlayRowCount, overlayWith } from './overlay.js'
 import {
   type Checkpoint,
@@ -39,7 +39,7 @@ export type TableStore = { readonly store: ObjectStore; readonly files: TableFil
 export async function readPointer(
   store: ObjectStore,
 ): Promise<{ readonly published: PublishedPointer | undefined; readonly server_time: number }> {
-  const answer = await store.get(POINTER_NAME)
+  const answer = await readIntact(store, POINTER_NAME)
   if (answer.kind === 'absent') return { published: undefined, server_time: answer.server_time }
   return {
     published: { pointer: parsePointer(answer.bytes), generation: answer.head.generation },
@@ -48,12 +48,9 @@ export async function readPointer(
 }
 
 export async function readDocument<T>(store: ObjectStore, name: string, parse: (name: string, bytes: Uint8Array) => T): Promise<T> {
-  const answer = await store.get(name)
+  const answer = await readIntact(store, name)
   if (answer.kind === 'absent') {
     throw missing(`${name} is not in ${store.label}, though a revision names it. Read the pointer again; run \`servo ledger verify\`.`)
-  }
-  if (crc32cHex(answer.bytes) !== answer.head.crc32c) {
-    throw corrupt(`${name} arrived damaged: its checksum is not the one that the store keeps. Read it again.`)
   }
   return parse(name, answer.bytes)
 }
@@ -99,7 +96,7 @@ async function buildOverlay(
 export async function readDelta({ store, files }: TableStore, delta: Revision): Promise<ChangedRows> {
   const tables = await Promise.all(
     delta.files_added.map(async (file) => {
-      const answer = await store.get(file.name)
+      const answer = await readIntact(store, file.name)
       if (answer.kind === 'absent') {
         throw missing(`${file.name} is gone, though revision ${delta.sequence} names it. Read the pointer again.`)
       }
