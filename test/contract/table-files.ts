@@ -29,7 +29,7 @@ const SUBJECT_TABLES: readonly TableName[] = [
   'run_key_index',
   'names',
 ]
-const ROUNDS = 4
+const ROUNDS = 3
 
 // In the order of their UTF-8 bytes; UTF-16 units would put the emoji before U+FFFF.
 const TEXTS = ['', 'A', 'a', "a'b", 'a|b', 'ab', 'b', 'date=2025-01-15|region=us', 'z', 'é', 'ä', '\uffff', '😀', '😀a']
