@@ -6,7 +6,7 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { commandBlocks, kindOf } from './documents.js'
 import { plantTree, readText, removeTree, repositoryFiles, ROOT, runProcess } from './tree.js'
 
-const BLOCK_TIMEOUT_MS = 60_000
+const BLOCK_TIMEOUT_MS = 300_000
 const trees: string[] = []
 
 afterAll(() => trees.forEach(removeTree))
