@@ -11,13 +11,16 @@ const STEP_TIMEOUT_MS = 10 * 60_000
 
 const running = new Set()
 
-/** A tool: `args` for node. It counts as one. */
-export const tool = (name, args) => ({ name, args, tally: toolTally })
+/** A tool: `args` for node. It counts as one. `last_line`: what it ends with is worth seeing when all is well, too. */
+export const tool = (name, args, options = {}) => ({ name, args, tally: toolTally, last_line: options.last_line === true })
+
+let reports
+process.on('exit', () => reports !== undefined && rmSync(reports, { recursive: true, force: true }))
 
 /** A jest run over the test files whose path, from the root, matches one of the patterns. */
 export const suite = (name, patterns, options = {}) => {
-  const folder = mkdtempSync(`${tmpdir()}/servo-jest-`)
-  const report = `${folder}/report.json`
+  reports ??= mkdtempSync(`${tmpdir()}/servo-jest-`)
+  const report = `${reports}/${name.replace(/\W+/g, '-')}.json`
   return {
     name,
     args: [
@@ -34,8 +37,6 @@ export const suite = (name, patterns, options = {}) => {
         return suiteTally(JSON.parse(readFileSync(report, 'utf8')), code)
       } catch {
         return { passed: 0, failed: 1, skipped: [] }
-      } finally {
-        rmSync(folder, { recursive: true, force: true })
       }
     },
   }
@@ -86,7 +87,9 @@ async function runStep(step) {
       : `  ${tally.passed} passed${tally.failed === 0 ? '' : `, ${tally.failed} failed`}`
   console.log(`${tally.failed === 0 ? 'ok  ' : 'FAIL'} ${step.name.padEnd(14)}${time}${counts}`)
   // What a step wants to be seen when all is well: how many crash points, how many seeds.
-  for (const line of output.split('\n')) if (/^\s*note: /.test(line)) console.log(`     ${line.trim().slice('note: '.length)}`)
+  const lines = output.trimEnd().split('\n')
+  if (step.last_line && tally.failed === 0) console.log(`     ${lines.at(-1)}`)
+  for (const line of lines) if (/^\s*note: /.test(line)) console.log(`     ${line.trim().slice('note: '.length)}`)
   if (tally.failed > 0) console.log(`${output.trimEnd()}\n`)
   return tally
 }

@@ -10,6 +10,9 @@ import { close, runSteps, stopAll, suite, tool } from './steps.js'
 /** What must be there, and whatever else has tests: no folder is left out because nobody listed it. */
 const SUITES = ['properties', 'contract', 'invariants', 'crash', 'integration', 'tidy']
 
+/** Simulated here; `npm run sim` runs any number of others. */
+const SEEDS = 200
+
 function suiteFolders() {
   const files = readdirSync(`${ROOT}test`, { recursive: true }).filter((path) => path.endsWith('.test.ts') && path.includes('/'))
   return [...new Set([...SUITES, ...files.map((path) => path.split('/')[0])])]
@@ -36,8 +39,10 @@ try {
     1,
     total,
   )
+  // Each half of the seeds is a process, so that both cores have one.
+  const seeds = (first) => ['scripts/run.js', 'test/simulation/main.ts', '--seed', String(first), '--count', String(SEEDS / 2)]
   await runSteps(
-    [tool('simulation', ['scripts/run.js', 'test/simulation/main.ts']), tool('mutants', ['scripts/run.js', 'test/mutants/main.ts'])],
+    [1, 1 + SEEDS / 2].map((first) => tool(`seeds from ${first}`, seeds(first), { last_line: true })),
     2,
     total,
   )

@@ -3,6 +3,8 @@
 
 import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { editFault } from './mutants/check.js'
+import { MUTANTS } from './mutants/mutants.js'
 import { cruise, type Graph, planted, plantedFiles, ruleNames } from './tidy/graph.js'
 import { commandsIn, decisionFaults, invariantFaults, kindOf, missingFolders, missingPaths } from './tidy/documents.js'
 import {
@@ -174,6 +176,15 @@ describe('every test file', () => {
   test('is in a folder, which scripts/test.js runs, or is this one', () => {
     const loose = files.filter((path) => path.endsWith('.test.ts') && !/^(src\/|test\/[^/]+\/)/.test(path))
     expect(loose).toEqual(['test/tidy.test.ts'])
+  })
+})
+
+describe('every mutant', () => {
+  test('still finds the guard that it takes away, and the file with the test that notices', () => {
+    expect(MUTANTS.length).toBeGreaterThan(0)
+    expect(MUTANTS.flatMap(({ edits }) => edits.flatMap((edit) => editFault(edit) ?? []))).toEqual([])
+    expect(MUTANTS.filter(({ killed_by }) => !files.includes(killed_by.file))).toEqual([])
+    expect(editFault({ file: 'package.json', find: 'nowhere to be found', replace: '' })).toContain('0 times')
   })
 })
 
