@@ -107,6 +107,8 @@ describe('a table file', () => {
         expect(file.rows).toBe(rows.length)
         expect(file.min_key).toEqual(keyOfRow(table, rows[0] as LooseRow))
         expect(file.max_key).toEqual(keyOfRow(table, rows.at(-1) as LooseRow))
+        const firstKeys = tableNamed(table).bloom ? rows.map((row) => keyOfRow(table, row)[0]) : []
+        expect(new Set(file.filter_keys)).toEqual(new Set(firstKeys))
         expect(await decodeRows(table, file.bytes)).toEqual(rows)
         const expected = rowsSeen(table, rows)
         expect(await readWithHyparquet(table, file.bytes)).toEqual(expected)
