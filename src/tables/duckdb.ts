@@ -80,7 +80,7 @@ export function createDuckDb({ memory_limit_mb, threads, connections }: DuckDbOp
           release(connection)
         }
       } catch (error) {
-        if (!/^Out of Memory/.test(messageOf(error))) throw error
+        if (!messageOf(error).includes('Out of Memory Error')) throw error
         throw unavailable(`A query needs more than the ${memory_limit_mb} MB that DuckDB may take. Ask for less at a time.`, error)
       } finally {
         active--
