@@ -2,7 +2,7 @@
 // disk. It keeps no row between two calls.
 
 import type { DuckDBDataChunk } from '@duckdb/node-api'
-import { corrupt, isOperatingError, messageOf } from '../core/errors.js'
+import { corrupt, isOperatingError } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import { compareKeys, keyOfRow, keyText, type LooseRow, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
 import type { FileCache } from './cache.js'
@@ -14,11 +14,6 @@ import { type LocalFile, lookupQueries, quote, readParquet, scanQueries, type So
 import type { FileReference, TableFiles } from './table-files.js'
 
 export type ParquetFilesOptions = DuckDbOptions & { readonly cache: FileCache; readonly scope: FileScope }
-
-/** What DuckDB says of one file, and of one among several. */
-const LACKS_COLUMN = /^(Error: )?Binder Error|schema mismatch/
-/** Paths whose columns are remembered. */
-const KNOWN_PATHS_MAX = 10_000
 
 /** Builds the queries of a call, once it is known where the files are. */
 type Ask = (files: readonly LocalFile[], source: SourceSql) => readonly Query[]
@@ -46,9 +41,9 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
       return await queryOnce(table, files, ask)
     } catch (error) {
       if (isOperatingError(error)) throw error
-      // A file may be gone or damaged: it is looked for again, and compared. Or it is older than a column.
+      // The trouble may be that a file is gone or damaged, or older than a column: look again, and ask once more.
       cache.forget(files)
-      if (LACKS_COLUMN.test(messageOf(error)) && !older.has(table)) older.set(table, new Map())
+      if (!older.has(table)) older.set(table, new Map())
       return queryOnce(table, files, ask)
     }
   }
@@ -110,7 +105,6 @@ async function widenedSource(
   paths: readonly string[],
   columns: Map<string, ReadonlySet<string>>,
 ): Promise<SourceSql> {
-  if (columns.size > KNOWN_PATHS_MAX) columns.clear()
   for (const path of paths) {
     if (columns.has(path)) continue
     const sql = `SELECT name FROM parquet_schema(${quote(path)})`
