@@ -54,7 +54,8 @@ const WRITE_STEPS = [
 export const LOCAL_PUT_STEPS = [...WRITE_STEPS, 'acknowledge'] as const
 /** A delete writes a tombstone, then sweeps what is below it. */
 export const LOCAL_DELETE_STEPS = [...WRITE_STEPS, ...SWEEP_STEPS, 'acknowledge'] as const
-export type LocalStep = (typeof LOCAL_DELETE_STEPS)[number]
+/** `look-again` comes after `look` where that found a tombstone. */
+export type LocalStep = (typeof LOCAL_DELETE_STEPS)[number] | 'look-again'
 
 export type LocalStoreOptions = {
   /** Made when it is not there. */
@@ -229,10 +230,15 @@ async function linkGeneration(local: Local, place: ObjectPlace, if_generation: s
   try {
     local.collect(temporary)
     await step('look')
-    const latest = await lookAtLatest(place)
+    let latest = await lookAtLatest(place)
+    if (latest.deleted) {
+      await step('look-again')
+      if (isSwept(local.temporary, place, temporary)) return { kind: 'throttled' }
+      // A sweeper that ends before the line above has removed the tombstone that was seen; who comes now sees this flag.
+      latest = await lookAtLatest(place)
+    }
     const refusal = refusalOf(latest, if_generation, content)
     if (refusal !== undefined) return { kind: refusal }
-    if (latest.deleted && isSwept(local.temporary, place, temporary)) return { kind: 'throttled' }
     await step('draw-stamp')
     const stamp = local.stamps.draw()
     const { bytes, ...described } = content

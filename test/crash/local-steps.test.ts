@@ -277,6 +277,26 @@ describe('a sweep that is paused', () => {
     },
   )
 
+  test('and done between the two looks of a writer leaves it a name that is free', async () => {
+    const name = 'between/a'
+    let letSweepGoOn = () => {}
+    const swept_on = new Promise<void>((resolve) => (letSweepGoOn = resolve))
+    let atTombstone = () => {}
+    const stands = new Promise<void>((resolve) => (atTombstone = resolve))
+    const deleted = deletePaused(name, 'remove-tombstone', () => (atTombstone(), swept_on))
+    await stands
+    const store = createLocalStore({
+      folder: root,
+      async onStep(step) {
+        if (step !== 'look-again') return
+        letSweepGoOn()
+        await deleted
+      },
+    })
+    expect(await store.put(name, bytesOf('new'), { if_generation: CREATE })).toMatchObject({ kind: 'stored', head: { generation: '1' } })
+    expect(await readWhole(open(), name)).toMatchObject({ text: 'new' })
+  })
+
   test('leaves no folder and no file behind when it is done', async () => {
     await deletePaused('gone/below/a', 'raise-flag', async () => undefined)
     expect(readdirSync(root)).not.toContain('gone')
