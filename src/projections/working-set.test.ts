@@ -109,10 +109,12 @@ describe('a run that is over', () => {
     const rows = withRun()
     rows.put('runs', run('r', 'FAILED'))
     expect(rows.get('tasks', 'r', 'a')).toBeDefined()
+    // All of an open run was in memory: what was not there is nowhere.
+    expect(rows.get('tasks', 'r', 'x')).toBeUndefined()
     expect(rows.hotRows('tasks')).toEqual([])
     expect(() => rows.tasksOf('r')).toThrow(/not open/)
     publish(rows, 2)
-    expect(() => rows.get('tasks', 'r', 'a')).toThrow(/keysOf did not name/)
+    for (const task_key of ['a', 'x']) expect(() => rows.get('tasks', 'r', task_key)).toThrow(/keysOf did not name/)
     expect([rows.hotRows('runs'), rows.hotRows('dep_satisfaction')]).toEqual([[], []])
   })
 

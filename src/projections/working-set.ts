@@ -68,6 +68,8 @@ function createSlots() {
   const index = createRowIndex()
   /** Written, or cooled, since the last settle. */
   let touched: Slot[] = []
+  /** Runs that ended since the last settle. What of them is not in a slot is nowhere: all of an open run was in memory. */
+  const ended = new Set<string>()
   /** Not hot when they were pushed: what still is not goes with the next settle. */
   let passing: Slot[] = []
 
@@ -113,6 +115,7 @@ function createSlots() {
 
   /** The run is over, and takes its tasks and edges with it: known until the next settle, then on disk alone. */
   function coolRun(run_id: string): void {
+    ended.add(run_id)
     for (const slot of index.removeRun(run_id)) {
       touch(slot)
       slot.isHot = false
@@ -133,7 +136,10 @@ function createSlots() {
   function forgetPassing(): void {
     for (const { table, text, isHot } of passing) if (!isHot) slots[table].delete(text)
     passing = []
+    ended.clear()
   }
+
+  const isWholeRun = (run_id: string): boolean => index.isOpen(run_id) || ended.has(run_id)
 
   function undo(slot: Slot): void {
     if (slot.before !== null) {
@@ -155,11 +161,11 @@ function createSlots() {
     untouch()
   }
 
-  return { slots, index, slotFor, belongsInHot, touch, touched: () => touched, place, untouch, undoAll, forgetPassing }
+  return { slots, index, slotFor, belongsInHot, isWholeRun, touch, touched: () => touched, place, untouch, undoAll, forgetPassing }
 }
 
 export function createWorkingSet(startingTotal: number): WorkingSet {
-  const { slots, index, slotFor, belongsInHot, touch, touched, place, untouch, undoAll, forgetPassing } = createSlots()
+  const { slots, index, slotFor, belongsInHot, isWholeRun, touch, touched, place, untouch, undoAll, forgetPassing } = createSlots()
   const lists = new Map<string, readonly string[] | undefined>()
   let unstamped: Slot[] = []
   let dirtyCount = 0
@@ -168,7 +174,7 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
 
   function isKnown(table: TableName, key: RowKey): boolean {
     if (TABLES[table].residency === 'whole' || slots[table].has(keyText(key))) return true
-    return (table === 'tasks' || table === 'dep_satisfaction') && index.isOpen(String(key[0]))
+    return (table === 'tasks' || table === 'dep_satisfaction') && isWholeRun(String(key[0]))
   }
 
   function forget(): void {
