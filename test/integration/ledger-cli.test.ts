@@ -15,16 +15,21 @@ import type { LooseRow, TableName } from '../../src/projections/tables.js'
 import { readPointer } from '../../src/tables/snapshot.js'
 import { NOW, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
+import { type ServoShell, startServoShell } from '../fixtures/servo-shell.js'
 import { STEADY_EVENTS_PER_RUN } from '../fixtures/steady-runs.js'
 import { deployLines, STORY_SCOPE, storyLines } from '../fixtures/story-file.js'
 
 const TIMEOUT_MS = 120_000
 const DEPLOY_EVENTS = 8
+/** Nothing listens on the port of the discard protocol: the connection is refused at once. */
+const NOWHERE = ['--store', 'gs://nobody-is-there/prefix', '--gcs-endpoint', 'http://127.0.0.1:9', '--json']
 
 let folder = ''
+let shell: ServoShell
 let place: readonly string[] = []
-const ledger = (command: string, ...args: readonly string[]): Promise<Finished> => runServo(['ledger', command, ...place, ...args])
-const table = (...args: readonly string[]): Promise<Finished> => runServo(['table', ...place, ...args])
+const servo = (...args: readonly string[]): Promise<Finished> => shell.run(args)
+const ledger = (command: string, ...args: readonly string[]): Promise<Finished> => servo('ledger', command, ...place, ...args)
+const table = (...args: readonly string[]): Promise<Finished> => servo('table', ...place, ...args)
 const at = (store: string): readonly string[] => ['--store', `local:${store}`, ...STORY_SCOPE]
 const append = (input: string, ...args: readonly string[]): Promise<Finished> =>
   runServo(['ledger', 'append', ...place, '--file', '-', ...args], {}, input)
@@ -63,8 +68,12 @@ async function withStore<T>(store: string, run: (deps: Deps) => Promise<T>): Pro
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'servo-cli-'))
   place = at(join(folder, 'store'))
+  shell = startServoShell()
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(async () => {
+  await shell.close()
+  await rm(folder, { recursive: true, force: true })
+})
 
 describe('servo ledger example', () => {
   const examples = new Map<string, string>()
@@ -75,7 +84,7 @@ describe('servo ledger example', () => {
       const waiting = [...EVENT_TYPES]
       const printSome = async (): Promise<void> => {
         for (let event_type = waiting.shift(); event_type !== undefined; event_type = waiting.shift()) {
-          examples.set(event_type, (await runServo(['ledger', 'example', event_type])).stdout)
+          examples.set(event_type, (await servo('ledger', 'example', event_type)).stdout)
         }
       }
       await Promise.all([printSome(), printSome()])
@@ -97,13 +106,13 @@ describe('servo ledger example', () => {
         payload: { ...pool.payload, pool_key: 'pool:mine', max_running: 2 },
       }
       await writeFile(file, [...examples.values(), JSON.stringify(edited)].join('\n'))
-      const answers = jsonOf<Answer[]>(await runServo(['ledger', 'append', '--file', file, '--json', ...store]))
+      const answers = jsonOf<Answer[]>(await servo('ledger', 'append', '--file', file, '--json', ...store))
       expect(answers.map(({ answer }) => answer)).toEqual(Array.from({ length: EVENT_TYPES.length + 1 }, () => 'appended'))
-      expect(await runServo(['ledger', 'compact', ...store])).toMatchObject({
+      expect(await servo('ledger', 'compact', ...store)).toMatchObject({
         code: 0,
         stdout: expect.stringContaining(', 0 quarantined in'),
       })
-      const rows = jsonOf<Row[]>(await runServo(['table', 'pools', '--where', 'pool_key=pool:mine', '--json', ...store]))
+      const rows = jsonOf<Row[]>(await servo('table', 'pools', '--where', 'pool_key=pool:mine', '--json', ...store))
       expect(rows).toEqual([expect.objectContaining({ pool_key: 'pool:mine', max_running: 2 })])
     },
     TIMEOUT_MS,
@@ -112,9 +121,9 @@ describe('servo ledger example', () => {
   test(
     'says the same to programs, and for the workspace that was asked for',
     async () => {
-      const event = jsonOf<Row>(await runServo(['ledger', 'example', 'PoolDefined', '--json', ...STORY_SCOPE]))
+      const event = jsonOf<Row>(await servo('ledger', 'example', 'PoolDefined', '--json', ...STORY_SCOPE))
       expect(event).toEqual({ ...JSON.parse(examples.get('PoolDefined') as string), tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID })
-      const unknown = await runServo(['ledger', 'example', 'PoolDefine'])
+      const unknown = await servo('ledger', 'example', 'PoolDefine')
       expect(unknown).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('PoolDefine is no event of this version.') })
       expect(unknown.stderr).toContain('PoolDefined, PoolRemoved')
     },
@@ -392,15 +401,15 @@ describe('servo ledger verify, replay and stats', () => {
       }
       const said = await runServo(['ledger', 'append', ...at(copy), '--file', '-'], {}, [request, JSON.stringify(stale)].join('\n'))
       expect(said.code).toBe(0)
-      const unfolded = jsonOf<Verified>(await runServo(['ledger', 'verify', '--json', ...at(copy)]))
+      const unfolded = jsonOf<Verified>(await servo('ledger', 'verify', '--json', ...at(copy)))
       expect(unfolded).toMatchObject({ problems: [], events: { ledger: events + 2, applied: events, unfolded: 2 } })
-      expect((await runServo(['ledger', 'stats', ...at(copy)])).stdout).toMatch(/; 1 segment not folded, lag [1-9]\d* ms\./)
-      expect(await runServo(['ledger', 'compact', ...at(copy)])).toMatchObject({ code: 0 })
-      expect(jsonOf<Verified>(await runServo(['ledger', 'verify', '--json', ...at(copy)]))).toMatchObject({
+      expect((await servo('ledger', 'stats', ...at(copy))).stdout).toMatch(/; 1 segment not folded, lag [1-9]\d* ms\./)
+      expect(await servo('ledger', 'compact', ...at(copy))).toMatchObject({ code: 0 })
+      expect(jsonOf<Verified>(await servo('ledger', 'verify', '--json', ...at(copy)))).toMatchObject({
         problems: [],
         events: { ledger: events + 2, applied: events, duplicate: 1, refused: 1, unfolded: 0 },
       })
-      expect(jsonOf<Replayed>(await runServo(['ledger', 'replay', '--json', ...at(copy)]))).toMatchObject({ equal: true })
+      expect(jsonOf<Replayed>(await servo('ledger', 'replay', '--json', ...at(copy)))).toMatchObject({ equal: true })
     },
     TIMEOUT_MS,
   )
@@ -414,15 +423,15 @@ describe('servo ledger verify, replay and stats', () => {
       const bytes = await readFile(path)
       bytes[8] = (bytes[8] as number) ^ 0xff
       await writeFile(path, bytes)
-      const verified = await runServo(['ledger', 'verify', ...at(copy)])
+      const verified = await servo('ledger', 'verify', ...at(copy))
       expect(verified).toMatchObject({
         code: 1,
         stdout: expect.stringMatching(/^wrong: state\/orchestration\/base\/tasks\/\S+ is damaged/m),
       })
       expect(verified.stdout).toContain('1 problem.')
-      const { problems } = jsonOf<Verified>(await runServo(['ledger', 'verify', '--json', ...at(copy)]), 1)
+      const { problems } = jsonOf<Verified>(await servo('ledger', 'verify', '--json', ...at(copy)), 1)
       expect(problems).toHaveLength(1)
-      const read = await runServo(['table', 'tasks', '--json', ...at(copy)])
+      const read = await servo('table', 'tasks', '--json', ...at(copy))
       expect(read).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('servo ledger verify') })
     },
     TIMEOUT_MS,
@@ -436,12 +445,12 @@ describe('servo ledger verify, replay and stats', () => {
       const path = await newestFile(copy, /ledger\/orchestration\/.*\.json\.g1$/)
       const segment = /([0-9A-Z]{26})\.json\.g1$/.exec(path)?.[1] as string
       await rm(path)
-      const { problems } = jsonOf<Verified>(await runServo(['ledger', 'verify', '--json', ...at(copy)]), 1)
+      const { problems } = jsonOf<Verified>(await servo('ledger', 'verify', '--json', ...at(copy)), 1)
       expect(problems).toContainEqual(expect.stringMatching(`^Segment ${segment}, folded by revision \\d, is not in the ledger any more.$`))
       expect(problems).toContainEqual(
         expect.stringContaining(`hold ${events - STEADY_EVENTS_PER_RUN} events, but the revisions account for`),
       )
-      expect(await runServo(['ledger', 'replay', ...at(copy)])).toMatchObject({ code: 1, stderr: expect.stringContaining(segment) })
+      expect(await servo('ledger', 'replay', ...at(copy))).toMatchObject({ code: 1, stderr: expect.stringContaining(segment) })
     },
     TIMEOUT_MS,
   )
@@ -452,14 +461,14 @@ describe('servo ledger verify, replay and stats', () => {
       const copy = join(folder, 'tampered')
       await cp(join(folder, 'store'), copy, { recursive: true })
       const [first, second] = await publishWrongRuns(copy)
-      expect(await runServo(['ledger', 'verify', ...at(copy)])).toMatchObject({ code: 0 })
-      const { differences, equal } = jsonOf<Replayed>(await runServo(['ledger', 'replay', '--json', ...at(copy)]), 1)
+      expect(await servo('ledger', 'verify', ...at(copy))).toMatchObject({ code: 0 })
+      const { differences, equal } = jsonOf<Replayed>(await servo('ledger', 'replay', '--json', ...at(copy)), 1)
       expect(equal).toBe(false)
       expect(differences).toMatchObject([
         { table: 'runs', key: [first], columns: expect.arrayContaining(['state', 'tasks_failed']) },
         { table: 'runs', key: [second], columns: [], replayed: null },
       ])
-      const people = await runServo(['ledger', 'replay', ...at(copy)])
+      const people = await servo('ledger', 'replay', ...at(copy))
       expect(people.code).toBe(1)
       expect(people.stdout).toContain(`differs: runs ["${first}"]: state live "FAILED", replayed "SUCCEEDED"`)
       expect(people.stdout).toContain(`differs: runs ["${second}"] is in the live table, and the replay has no such row.`)
@@ -485,19 +494,19 @@ describe('servo ledger verify, replay and stats', () => {
           await store.put(segmentObjectName(newUlid(clock.now(), random)), Buffer.from(text), { if_generation: '0' })
         }
       })
-      expect((await runServo(['ledger', 'tail', '--limit', '3', ...at(copy)])).stdout).toMatch(
+      expect((await servo('ledger', 'tail', '--limit', '3', ...at(copy))).stdout).toMatch(
         / BAD_JSON \{"schema".*\n.* UNKNOWN_TYPE \{.*\n.* RunRequested /,
       )
-      const compacted = await runServo(['ledger', 'compact', ...at(copy)])
+      const compacted = await servo('ledger', 'compact', ...at(copy))
       expect(compacted).toMatchObject({ code: 0, stdout: expect.stringContaining('1 applied, 0 duplicate, 0 refused, 2 quarantined') })
-      const rows = jsonOf<Row[]>(await runServo(['table', 'quarantine', '--json', ...at(copy)]))
+      const rows = jsonOf<Row[]>(await servo('table', 'quarantine', '--json', ...at(copy)))
       expect(rows.map(({ reason }) => reason).sort()).toEqual(['BAD_JSON', 'UNKNOWN_TYPE'])
       expect(rows.map(({ raw }) => String(raw)).join()).toContain('and then the power failed')
-      expect(jsonOf<Verified>(await runServo(['ledger', 'verify', '--json', ...at(copy)]))).toMatchObject({
+      expect(jsonOf<Verified>(await servo('ledger', 'verify', '--json', ...at(copy)))).toMatchObject({
         problems: [],
         events: { ledger: events + 3, applied: events + 1, quarantined: 2 },
       })
-      expect(jsonOf<Replayed>(await runServo(['ledger', 'replay', '--json', ...at(copy)]))).toMatchObject({ equal: true })
+      expect(jsonOf<Replayed>(await servo('ledger', 'replay', '--json', ...at(copy)))).toMatchObject({ equal: true })
     },
     TIMEOUT_MS,
   )
@@ -519,17 +528,31 @@ describe('a command that cannot be done', () => {
   ])(
     '%s: a sentence and exit code 2',
     async (_, args, sentence) => {
-      const finished = await runServo([...args])
+      const finished = await servo(...args)
       expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
     },
     TIMEOUT_MS,
   )
 
-  // Nothing listens on the port of the discard protocol; a refused connection is the answer at once.
+  test(
+    'as a process of its own exits with the same codes',
+    async () => {
+      const codes = await Promise.all(
+        [
+          ['ledger', 'stats', ...place, '--json'],
+          ['table', 'runs', ...place, '--as-of', '77'],
+          ['table', 'run', ...place],
+          ['ledger', 'tail', ...NOWHERE],
+        ].map(async (args) => (await runServo(args)).code),
+      )
+      expect(codes).toEqual([0, 1, 2, 3])
+    },
+    TIMEOUT_MS,
+  )
+
   test(
     'on a store that does not answer: exit code 3, and soon',
     async () => {
-      const nowhere = ['--store', 'gs://nobody-is-there/prefix', '--gcs-endpoint', 'http://127.0.0.1:9', '--json']
       const file = join(folder, 'deploy.ndjson')
       const commands = [
         ['ledger', 'append', '--file', file, ...STORY_SCOPE],
@@ -539,11 +562,11 @@ describe('a command that cannot be done', () => {
       ]
       for (const command of commands) {
         const began = performance.now()
-        const finished = await runServo([...command, ...nowhere])
+        const finished = await servo(...command, ...NOWHERE)
         expect(finished).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('gs://nobody-is-there') })
         expect(performance.now() - began).toBeLessThan(15_000)
       }
-      const notAFolder = await runServo(['ledger', 'verify', '--store', `local:${file}`])
+      const notAFolder = await servo('ledger', 'verify', '--store', `local:${file}`)
       expect(notAFolder).toMatchObject({ code: 3, stdout: '', stderr: expect.stringContaining('Check the path and its rights.') })
     },
     TIMEOUT_MS,

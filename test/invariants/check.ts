@@ -12,7 +12,11 @@ import { type Evidence, gatherEvidence, type Surroundings } from './evidence.js'
 import { checkAcknowledged, checkCauses, checkClaims, checkOutcomes, checkRunKeys, checkSetSum } from './ledger-checks.js'
 import { checkChain, checkFiles, checkHandovers, checkSightings, checkSums, checkTables } from './table-checks.js'
 
-export const checkWorld = (world: World): Promise<readonly string[]> => checkInvariants({ ...world, store: world.bucket })
+/** What else one story has to check on the same evidence. */
+export type ExtraCheck = (evidence: Evidence) => readonly string[]
+
+export const checkWorld = (world: World, extra?: ExtraCheck): Promise<readonly string[]> =>
+  checkInvariants({ ...world, store: world.bucket }, extra)
 
 export type Subject = Omit<Surroundings, 'now'> & {
   /** The world's own time. */
@@ -22,7 +26,7 @@ export type Subject = Omit<Surroundings, 'now'> & {
 }
 
 /** Sentences, each beginning with the invariant that does not hold; empty: all hold. */
-export async function checkInvariants(subject: Subject): Promise<readonly string[]> {
+export async function checkInvariants(subject: Subject, extra: ExtraCheck = () => []): Promise<readonly string[]> {
   const { oracle, clock, kept_ms } = subject
   const problems = [...oracle.problems]
   let evidence: Evidence
@@ -46,6 +50,7 @@ export async function checkInvariants(subject: Subject): Promise<readonly string
     ...checkHandovers(evidence),
     ...checkSums(evidence.live, 'In the end'),
     ...(await checkReplay(evidence, clock)),
+    ...extra(evidence),
   )
   return problems
 }

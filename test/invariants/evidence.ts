@@ -7,11 +7,11 @@ import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
 import { TABLE_NAMES, type LooseRow, type TableName } from '../../src/projections/tables.js'
 import { createReader } from '../../src/readers/reader.js'
 import type { ObjectHead, ObjectStore } from '../../src/storage/object-store.js'
-import { parsePointer, type Pointer, POINTER_NAME, type Revision } from '../../src/tables/revision.js'
+import type { Pointer, Revision } from '../../src/tables/revision.js'
 import type { TableFiles } from '../../src/tables/table-files.js'
 import { type FullFold, foldHistory } from '../fixtures/full-fold.js'
 import type { Oracle } from '../fixtures/oracle.js'
-import { bytesOf, readChainRevision } from '../fixtures/reachable.js'
+import { bytesOf, readChain, readStoredPointer } from '../fixtures/reachable.js'
 
 /** An event as it lies in the ledger, whatever it is. */
 export type StoredEvent = {
@@ -51,7 +51,7 @@ export type Surroundings = Pick<Evidence, 'store' | 'files' | 'scope' | 'oracle'
 export async function gatherEvidence(surroundings: Surroundings): Promise<Evidence> {
   const { store, scope } = surroundings
   const ledger = await readLedger(store)
-  const pointer = await pointerIn(store)
+  const pointer = await readStoredPointer(store)
   const revisions = pointer === undefined ? [] : await readChain(store, pointer)
   const foldedAt = new Map(revisions.flatMap(({ segments, sequence }) => segments.map(({ name }) => [name, sequence])))
   const history = await foldHistory(store, scope, revisions)
@@ -86,21 +86,6 @@ function batchesIn(bytes: Uint8Array): readonly (readonly StoredEvent[])[] | und
     return batches?.map(({ events }) => events)
   } catch {
     return undefined
-  }
-}
-
-async function pointerIn(store: ObjectStore): Promise<Pointer | undefined> {
-  const answer = await store.get(POINTER_NAME)
-  return answer.kind === 'absent' ? undefined : parsePointer(answer.bytes)
-}
-
-async function readChain(store: ObjectStore, { sequence, revision }: Pointer): Promise<Revision[]> {
-  const revisions: Revision[] = []
-  for (let at = { sequence, revision }; ; ) {
-    const document = await readChainRevision(store, at.sequence, at.revision)
-    revisions.push(document)
-    if (document.previous === null) return revisions.reverse()
-    at = { sequence: at.sequence - 1, revision: document.previous }
   }
 }
 

@@ -1,0 +1,160 @@
+// One story for all crash points: two writers, two deciders with several rounds, a worker, a merge and a collection. It
+// goes on whatever happens to its actors: who is killed comes again with nothing but the store, and says again what it had
+// not heard to be durable.
+
+import { isOperatingError, messageOf } from '../../src/core/errors.js'
+import { sha256Hex } from '../../src/core/hash.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
+import { segmentName } from '../../src/ledger/segment.js'
+import type { ObjectStore } from '../../src/storage/object-store.js'
+import type { TableFiles } from '../../src/tables/table-files.js'
+import { type CrashCall, type CrashPoint, createCrashScript } from '../faults/crash-store.js'
+import { collect, createDecider, createTableReader, createWriter, findMissed, merge } from '../fixtures/roles.js'
+import { foldedSegments } from '../fixtures/reachable.js'
+import { createSpeaker } from '../fixtures/say.js'
+import { createVirtualTime, type VirtualTime } from '../fixtures/virtual-time.js'
+import { createWorker } from '../fixtures/worker.js'
+import { createWorld, type Process, type World } from '../fixtures/world.js'
+import { checkWorld } from '../invariants/check.js'
+import type { Evidence } from '../invariants/evidence.js'
+
+export type CrashRun = {
+  /** Of the story itself, without the rest that follows it. */
+  readonly calls: readonly CrashCall[]
+  readonly reached: readonly CrashPoint[]
+  readonly problems: readonly string[]
+}
+
+export type CrashSetting = {
+  /** Another store than memory, empty. */
+  readonly openStore?: (time: VirtualTime) => ObjectStore
+  readonly filesIn?: (bucket: ObjectStore, time: VirtualTime) => TableFiles
+  /** Different for every run of one process: names of files follow from it. */
+  readonly seed?: number
+  /** When calls that were held back take effect. */
+  readonly release_after_ms?: number
+}
+
+/** Longer than any client waits, and shorter than the story. */
+const RELEASE_AFTER_MS = 90_000
+const TRIES_MAX = 8
+
+export async function runCrashStory(points: readonly CrashPoint[], setting: CrashSetting = {}): Promise<CrashRun> {
+  const time = createVirtualTime()
+  const script = createCrashScript(points)
+  const store = setting.openStore?.(time)
+  const { filesIn, release_after_ms = RELEASE_AFTER_MS } = setting
+  let files: TableFiles | undefined
+  const world = createWorld({
+    time,
+    seed: setting.seed ?? 1,
+    latency_ms: () => 4,
+    ...(store === undefined ? {} : { store }),
+    ...(filesIn === undefined ? {} : { filesOf: (bucket: ObjectStore) => (files ??= filesIn(bucket, time)) }),
+    wrap: (bucket, { name, kill }) => script.store(bucket, name, kill),
+  })
+  const release = () => void time.sleep(release_after_ms).then(script.release)
+  const stop = world.intercept(({ phase }) => {
+    if (phase === 'before' && script.reached.length > 0) {
+      stop()
+      release()
+    }
+  })
+  const problems: string[] = []
+  let call_count = 0
+  try {
+    await time.until(tell(world))
+    call_count = script.calls.length
+    await time.until(rest(world, script.release))
+    problems.push(...(await checkWorld(world, checkAllDone)))
+  } catch (error) {
+    problems.push(`The story broke off: ${messageOf(error)}`)
+  }
+  return { calls: script.calls.slice(0, call_count), reached: script.reached, problems }
+}
+
+/** An actor that outlives its processes. */
+function createActor<Role>(world: World, name: string, assume: (process: Process) => Role) {
+  let process: Process | undefined
+  let role: Role | undefined
+  let lives = 0
+  /** Until it is done: killed, it starts afresh; without an answer, it tries again. */
+  return async function act<Answer>(work: (role: Role) => Promise<Answer>): Promise<Answer> {
+    let failure: unknown
+    for (let tries = 0; tries < TRIES_MAX; tries++) {
+      if (process === undefined || role === undefined || process.isGone()) {
+        process = world.start(`${name} ${++lives}`)
+        role = assume(process)
+      }
+      try {
+        const done = await Promise.race([work(role).then((answer) => ({ answer })), process.gone])
+        if (done !== undefined) return done.answer
+      } catch (error) {
+        if (!isOperatingError(error)) throw error
+        failure = error
+      }
+      await world.time.sleep(500)
+    }
+    throw new Error(`${name} came to no end in ${TRIES_MAX} tries: ${messageOf(failure)}`)
+  }
+}
+
+async function tell(world: World): Promise<void> {
+  const say = createSpeaker()
+  const writer = (name: string) => createActor(world, name, (process) => createWriter(world, process))
+  const decider = (name: string) => createActor(world, name, (process) => createDecider(world, process))
+  const [one, two] = [writer('writer one'), writer('writer two')]
+  const [first, second] = [decider('first decider'), decider('second decider')]
+  const worker = createActor(world, 'worker', (process) => createWorker(world, process))
+  const keeper = createActor(world, 'keeper', (process) => process)
+  const reader = createActor(world, 'reader', (process) => createTableReader(world, process))
+  const b = say.assetDefined('b', { deps: [{ asset_key: 'a' }] })
+  const deploy = [say.locationDeployed('main', 0), say.assetDefined('a'), b, say.poolDefined('global', 2)]
+  const rival = say.runRequested('user:1', { request_fingerprint: sha256Hex('rival') })
+  await one(({ append }) => append(deploy))
+  await first(({ turn }) => turn())
+  const runs = [say.runRequested('user:1', { assets: { keys: ['a', 'b'] } })]
+  await Promise.all([one(({ append }) => append(runs)), two(({ append }) => append([rival]))])
+  await Promise.all([first(({ turn }) => turn()), second(({ turn }) => turn())])
+  await worker(({ work }) => work())
+  const late = [say.runRequested('user:2', { assets: { keys: ['b'] } })]
+  await Promise.all([keeper((process) => merge(process)), second(({ turn }) => turn()), two(({ append }) => append(late))])
+  await Promise.all([first(({ turn }) => turn()), reader(({ look }) => look(['runs', 'tasks', 'pools']))])
+  await world.time.sleep(DAY_MS + 2 * HOUR_MS)
+  await Promise.all([second(({ turn }) => turn()), keeper((process) => collect(process))])
+}
+
+/** Faults off, everybody starts again: two turns must be enough for what was acknowledged, whatever happened before. */
+async function rest(world: World, release: () => Promise<void>): Promise<void> {
+  await release()
+  await world.time.sleep(MINUTE_MS)
+  const { turn } = createDecider(world, world.start('last decider'))
+  for (let rounds = 0; (await turn()).more; rounds++) if (rounds === 3) throw new Error('A turn of a quiet workspace came to no end.')
+  await turn()
+  const foldedAt = await foldedSegments(world.bucket)
+  for (const { head } of world.oracle.acks) {
+    if (!foldedAt.has(segmentName(head.name)))
+      world.oracle.problems.push(`I17 ${head.name} was acknowledged and is not folded after two turns.`)
+  }
+  const keeper = world.start('last keeper')
+  await turn({ missed: await findMissed(world, keeper) })
+  const worker = createWorker(world, world.start('last worker'))
+  for (let rounds = 0; (await worker.work()) > 0; rounds++) {
+    if (rounds === 10) throw new Error('Dispatched work came to no end.')
+    await turn()
+  }
+  await turn()
+  await merge(keeper, true)
+  await world.time.sleep(DAY_MS + 2 * HOUR_MS)
+  await collect(keeper)
+}
+
+/** I17: nothing is left in the ledger that no revision folded, and the work that was asked for is done. */
+function checkAllDone({ ledger, foldedAt, live }: Evidence): string[] {
+  const problems = [...ledger.keys()].filter((name) => !foldedAt.has(name)).map((name) => `I17 ${name} stays unfolded.`)
+  const runs = (live.get('runs') ?? []).map(({ run_key, state }) => `${String(run_key)} ${String(state)}`).sort()
+  // Which of two rivals for one key comes first is a matter of time: both can succeed, and the other leaves a conflict.
+  if (runs.join() !== 'user:1 SUCCEEDED,user:2 SUCCEEDED') problems.push(`I17 The runs came to ${runs.join(', ')}.`)
+  if (live.get('run_key_conflicts')?.length !== 1) problems.push('I8 The rival request left no conflict.')
+  return problems
+}
