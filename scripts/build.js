@@ -17,7 +17,8 @@ export function build() {
   )
   if (tsc.status !== 0) {
     rmSync(next, { recursive: true, force: true })
-    throw new Error(`tsc could not build src/:\n${tsc.stdout}${tsc.stderr}`)
+    const why = tsc.error?.message ?? (tsc.signal === null ? '' : `It was ended by ${tsc.signal}.`)
+    throw new Error(`tsc could not build src/. ${why}\n${tsc.stdout}${tsc.stderr}`)
   }
   // Data beside the code, such as golden examples; the compiler takes only what is imported.
   cpSync(`${ROOT}src`, next, { recursive: true, filter: (path) => !/\.tsx?$/.test(path) })

@@ -231,13 +231,14 @@ async function linkGeneration(local: Local, place: ObjectPlace, if_generation: s
     local.collect(temporary)
     await step('look')
     let latest = await lookAtLatest(place)
-    if (latest.deleted) {
+    let refusal = refusalOf(latest, if_generation, content)
+    if (refusal === undefined && latest.deleted) {
       await step('look-again')
       if (isSwept(local.temporary, place, temporary)) return { kind: 'throttled' }
       // A sweeper that ends before the line above has removed the tombstone that was seen; who comes now sees this flag.
       latest = await lookAtLatest(place)
+      refusal = refusalOf(latest, if_generation, content)
     }
-    const refusal = refusalOf(latest, if_generation, content)
     if (refusal !== undefined) return { kind: refusal }
     await step('draw-stamp')
     const stamp = local.stamps.draw()

@@ -92,7 +92,10 @@ function plainRow(table: TableName, key: number, version: number): LooseRow {
         return [name, { key, name }]
       case 'boolean':
         return [name, key % 2 === 0]
-      default:
+      case 'int32':
+      case 'int64':
+      case 'double':
+      case 'timestamp':
         return [name, key]
     }
   })

@@ -64,14 +64,22 @@ async function startChild(task: ChildTask): Promise<Child> {
   const steps: string[] = []
   let answer: Answer | undefined
   const goOn = () => void child.stdin?.write('go\n')
-  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
+  let has_begun = false
+  const closed = new Promise<void>((resolve, reject) => {
+    child.once('close', (code, signal) => {
+      if (has_begun) resolve()
+      else reject(new Error(`The child ended (code ${code}, signal ${signal}) before it took a step: something else ended it.`))
+    })
+  })
   let begun = () => {}
   let stopped = () => {}
   const ready = new Promise<void>((resolve) => (begun = resolve))
   const at_stop = new Promise<void>((resolve) => (stopped = resolve))
   createInterface({ input: child.stdout as NodeJS.ReadableStream }).on('line', (line) => {
-    if (line === 'ready') begun()
-    else if (line === 'paused') stopped()
+    if (line === 'ready') {
+      has_begun = true
+      begun()
+    } else if (line === 'paused') stopped()
     else if (line.startsWith('step ')) steps.push(line.slice('step '.length))
     else if (line.startsWith('answer ')) answer = JSON.parse(line.slice('answer '.length)) as Answer
   })
@@ -175,7 +183,9 @@ async function runAll(runs: readonly Run[]): Promise<Map<Run, readonly string[]>
       }
     }
   }
-  await Promise.all(Array.from({ length: CHILDREN_AT_ONCE }, work))
+  // A failure waits for the other one's child: what it does later would disturb the tests that follow.
+  const workers = await Promise.allSettled(Array.from({ length: CHILDREN_AT_ONCE }, work))
+  for (const worker of workers) if (worker.status === 'rejected') throw worker.reason
   return steps
 }
 

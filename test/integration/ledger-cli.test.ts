@@ -1,6 +1,8 @@
 // Every command of `servo ledger` and `servo table` as a new user types it, on a folder: what it prints for people and
 // for programs, its exit code, and that it says what to do. The same commands on a bucket: ledger-cli-gcs.test.ts.
 
+/* eslint-disable max-lines -- one story of one program: its parts share stores that take seconds to fill */
+
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
