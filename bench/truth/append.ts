@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { steadyRuns } from '../../test/fixtures/steady-runs.js'
 import { median, type Report } from '../report.js'
 import { openBench, withFolder } from '../workspace.js'
-import type { SuiteOptions } from './suite.js'
+import type { SuiteOptions } from './options.js'
 
 const CALLERS = 64
 

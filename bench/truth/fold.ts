@@ -4,7 +4,7 @@ import { STEADY_EVENTS_PER_RUN, steadyRuns } from '../../test/fixtures/steady-ru
 import { median, type Report } from '../report.js'
 import { appendInSegments, type BenchWorkspace, deploy, foldAll, openBench, withFolder } from '../workspace.js'
 import { describeSize, type LargeSize } from './large.js'
-import type { SuiteOptions } from './suite.js'
+import type { SuiteOptions } from './options.js'
 
 export async function benchFoldBacklog(report: Report, { is_quick }: SuiteOptions): Promise<void> {
   const events = is_quick ? 6_000 : 100_000

@@ -8,7 +8,7 @@ import { steadyRuns } from '../../test/fixtures/steady-runs.js'
 import { percentile, type Report } from '../report.js'
 import { appendInSegments, type BenchWorkspace, deploy, openBench, withFolder } from '../workspace.js'
 import { describeSize, type LargeSize } from './large.js'
-import type { SuiteOptions } from './suite.js'
+import type { SuiteOptions } from './options.js'
 
 const EVENTS_PER_SECOND = 200
 

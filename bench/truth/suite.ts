@@ -6,14 +6,9 @@ import { benchAppendOverFsync, benchAppendThroughput } from './append.js'
 import { benchFoldBacklog, benchHistory } from './fold.js'
 import { buildLarge, FULL_SIZE, QUICK_SIZE } from './large.js'
 import { benchCompactMemory, benchReplay } from './memory.js'
+import type { SuiteOptions } from './options.js'
 import { benchReads, benchVisible } from './read.js'
 import { benchSize } from './size.js'
-
-export type SuiteOptions = {
-  readonly is_quick: boolean
-  /** One of: append, fold, visible, history, memory, read, size, replay. */
-  readonly only: string | undefined
-}
 
 export async function runTruth(report: Report, options: SuiteOptions): Promise<void> {
   const { is_quick, only } = options
