@@ -100,7 +100,10 @@ test(
 test(
   'verify, replay and stats say that all is well',
   async () => {
-    expect(jsonOf(await ledger('verify', '--json'))).toMatchObject({ problems: [], events: { ledger: EVENTS, applied: EVENTS, unfolded: 0 } })
+    expect(jsonOf(await ledger('verify', '--json'))).toMatchObject({
+      problems: [],
+      events: { ledger: EVENTS, applied: EVENTS, unfolded: 0 },
+    })
     expect(jsonOf(await ledger('replay', '--json'))).toMatchObject({ equal: true, event_count: EVENTS, differences: [] })
     expect(await ledger('stats')).toMatchObject({ code: 0, stdout: expect.stringContaining(`${EVENTS} events applied; `) })
   },

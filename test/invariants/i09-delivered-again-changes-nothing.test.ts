@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals'
 import { MINUTE_MS } from '../../src/core/time.js'
 import type { LooseRow } from '../../src/projections/tables.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
-import { createScenario, saidAgain } from '../fixtures/scenario.js'
+import { saidAgain } from '../fixtures/said-again.js'
+import { createScenario } from '../fixtures/scenario.js'
 import { ulidOf } from '../fixtures/say.js'
 
 async function tablesAfter(deliveries: number): Promise<readonly LooseRow[]> {
@@ -11,14 +12,10 @@ async function tablesAfter(deliveries: number): Promise<readonly LooseRow[]> {
   const requested = say.runRequested('sensor:01JHMPFN80G8M4P9V0MMKSSZ7N:msg:m-1', {}, { causation_id: trigger.event_id })
   await tell(async () => {
     const at = world.time.now()
+    let said = 0
     for (let delivery = 0; delivery < deliveries; delivery++) {
-      const ids = new Map(
-        [trigger, requested].map(({ event_id }) => [event_id, delivery === 0 ? event_id : ulidOf(`${event_id} ${delivery}`)]),
-      )
-      const batch = saidAgain([trigger, requested], () => '').map((event, index) => {
-        const [own, cause] = [[trigger, requested][index]?.event_id ?? '', event.causation_id]
-        return { ...event, event_id: ids.get(own) ?? own, ...(cause === undefined ? {} : { causation_id: ids.get(cause) ?? cause }) }
-      })
+      const again = saidAgain([trigger, requested], () => ulidOf(`delivery ${delivery} of ${++said}`))
+      const batch = delivery === 0 ? [trigger, requested] : again
       await writer(`delivery ${delivery}`).append(batch)
       // In the same minute, in the same revision, in another one: wherever it comes again.
       if (delivery % 2 === 0) await decider(`turn ${delivery}`, { reconcile: foldOnly }).turn()

@@ -1,46 +1,50 @@
-// `npm run sim -- [--seed N] [--count M]`: so many seeds from this one on, each run twice; the same seed must leave the
-// same trace. The last line says how many were run and how many failed.
+// `npm run sim -- --seed N [--count M]`: seeds from N on, each run twice. The last line says how many, and how many failed.
 
-import { simulate } from './simulate.js'
+import { parseArgs } from 'node:util'
+import { simulate, type SimulationResult } from './simulate.js'
 
-const SEEDS_BY_DEFAULT = 200
+/** What `npm test` runs. */
+const SEEDS = 300
+const PROBLEMS_SHOWN = 5
 
-function numberAfter(args: readonly string[], flag: string, otherwise: number): number {
-  const at = args.indexOf(flag)
-  if (at < 0) return otherwise
-  const value = Number(args[at + 1])
+const { values } = parseArgs({ options: { seed: { type: 'string' }, count: { type: 'string' }, trace: { type: 'boolean' } } })
+const first = wholeNumber('--seed', values.seed ?? '1')
+const count = wholeNumber('--count', values.count ?? (values.seed === undefined ? String(SEEDS) : '1'))
+
+const began = performance.now()
+const totals = { calls: 0, events: 0, revisions: 0, kills: 0, failures: 0 }
+for (let seed = first; seed < first + count; seed++) {
+  const once = await simulate(seed)
+  const problems = [...once.problems, ...differences(once, await simulate(seed))]
+  totals.calls += once.call_count
+  totals.events += once.event_count
+  totals.revisions += once.revision_count
+  totals.kills += once.kill_count
+  if (values.trace === true) for (const line of once.trace) console.log(line)
+  if (problems.length === 0) continue
+  totals.failures += 1
+  console.log(`Seed ${seed} failed. To run it again: npm run sim -- --seed ${seed}`)
+  for (const problem of problems.slice(0, PROBLEMS_SHOWN)) console.log(`  ${problem}`)
+  if (problems.length > PROBLEMS_SHOWN) console.log(`  and ${problems.length - PROBLEMS_SHOWN} more`)
+}
+const seconds = (performance.now() - began) / 1_000
+console.log(
+  `note: ${count} seeds twice in ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(1)} a second; each time ${totals.calls} store calls, ` +
+    `${totals.events} acknowledged events, ${totals.revisions} revisions, ${totals.kills} kills`,
+)
+console.log(`seeds run ${count}, failures ${totals.failures}`)
+process.exitCode = totals.failures === 0 ? 0 : 1
+
+/** The same seed has to give the same run: else a failure could not be run again. */
+function differences(once: SimulationResult, twice: SimulationResult): string[] {
+  if (once.trace_hash === twice.trace_hash) return []
+  const at = once.trace.findIndex((line, index) => line !== twice.trace[index])
+  return [`The second run was another one, from call ${at + 1} on: ${once.trace[at] ?? 'nothing'}, then ${twice.trace[at] ?? 'nothing'}.`]
+}
+
+function wholeNumber(flag: string, text: string): number {
+  const value = Number(text)
   if (Number.isSafeInteger(value) && value >= 0) return value
-  process.stderr.write(`${flag} wants a whole number, not ${args[at + 1] ?? 'nothing'}.\n`)
+  console.error(`${flag} is ${JSON.stringify(text)}. Give it a whole number.`)
   process.exit(2)
 }
-
-async function main(args: readonly string[]): Promise<number> {
-  const first = numberAfter(args, '--seed', 1)
-  const count = numberAfter(args, '--count', args.includes('--seed') ? 1 : SEEDS_BY_DEFAULT)
-  const started = performance.now()
-  let failures = 0
-  let calls = 0
-  for (let seed = first; seed < first + count; seed++) {
-    const problems = await run(seed)
-    calls += problems.call_count
-    if (problems.found.length === 0) continue
-    failures += 1
-    process.stdout.write(`seed ${seed} failed under ${problems.faults.join(', ') || 'no fault'}:\n`)
-    for (const problem of problems.found.slice(0, 5)) process.stdout.write(`  ${problem}\n`)
-    process.stdout.write(`  replay it: npm run sim -- --seed ${seed}\n`)
-  }
-  const seconds = (performance.now() - started) / 1_000
-  process.stdout.write(`${calls} store calls in ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(1)} seeds a second, each run twice\n`)
-  process.stdout.write(`seeds run ${count}, failures ${failures}\n`)
-  return failures === 0 ? 0 : 1
-}
-
-async function run(seed: number) {
-  const once = await simulate(seed)
-  const again = await simulate(seed)
-  const found = [...once.problems]
-  if (once.trace_hash !== again.trace_hash) found.push(`The same seed left two traces: ${once.trace_hash} and ${again.trace_hash}.`)
-  return { found, call_count: once.call_count + again.call_count, faults: once.faults }
-}
-
-process.exitCode = await main(process.argv.slice(2))

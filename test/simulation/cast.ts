@@ -1,0 +1,241 @@
+// Who takes part in a simulation, and what each does in one step. Everything is drawn from the process's own randomness.
+
+import { isOperatingError } from '../../src/core/errors.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
+import { ulidAt } from '../../src/core/ulid.js'
+import type { LedgerEvent } from '../../src/events/event.js'
+import { TABLE_NAMES } from '../../src/projections/tables.js'
+import { openAsOf } from '../../src/readers/as-of.js'
+import { sha256Hex } from '../../src/core/hash.js'
+import { POISONS, plantPoison } from '../faults/fault-store.js'
+import { createHints } from '../faults/hints.js'
+import type { Random } from '../fixtures/random.js'
+import { collect, createDecider, createTableReader, createWriter, findMissed, merge } from '../fixtures/roles.js'
+import { saidAgain } from '../fixtures/said-again.js'
+import { createSpeaker, runIdOf } from '../fixtures/say.js'
+import { type DeciderVersion, stubDecider } from '../fixtures/stub-decider.js'
+import { createWorker } from '../fixtures/worker.js'
+import type { Process, ProcessOptions, World } from '../fixtures/world.js'
+
+export type Stage = { readonly isOver: () => boolean }
+
+export type Actor = {
+  readonly name: string
+  readonly options: ProcessOptions
+  readonly think_ms: (random: Random) => number
+  /** A process begins: what it does in each step. */
+  readonly begin: (process: Process) => () => Promise<void>
+}
+
+/** What all processes of a simulation know of each other by hints alone. */
+type Stagehands = { readonly said: (readonly LedgerEvent[])[]; readonly missed: Set<string>; readonly hint: (name: string) => void }
+
+export function castOf(world: World, random: Random): readonly Actor[] {
+  const missed = new Set<string>()
+  const hint = createHints<string>((name) => void missed.add(name), { clock: world.clock, random: random.fork('hints') })
+  const hands: Stagehands = { said: [], missed, hint }
+  const tick = random.isTrue(0.5) ? { period_ms: MINUTE_MS } : undefined
+  const isRollout = random.isTrue(0.1)
+  const versionOf = (assets: readonly string[], more: DeciderVersion): DeciderVersion => ({
+    ...more,
+    ...(tick === undefined ? {} : { tick: { ...tick, assets } }),
+  })
+  const one = versionOf(['a'], { ignores_caps: random.isTrue(0.3) })
+  const two = versionOf(['a', 'b'], { ignores_caps: random.isTrue(0.3), plans_backwards: random.isTrue(0.3) })
+  const clocks = random.fork('clocks')
+  const often = exponential(random.pick([8, 15, 30]) * SECOND_MS)
+  return [
+    { name: 'writer one', options: clockOf(clocks), think_ms: often, begin: (process) => write(world, process, hands) },
+    { name: 'writer two', options: clockOf(clocks), think_ms: often, begin: (process) => write(world, process, hands) },
+    {
+      name: 'decider one',
+      options: clockOf(clocks),
+      think_ms: exponential(12 * SECOND_MS),
+      begin: (process) => decide(world, process, hands, one, 1),
+    },
+    {
+      name: 'decider two',
+      options: clockOf(clocks),
+      think_ms: exponential(20 * SECOND_MS),
+      begin: (process) => decide(world, process, hands, two, isRollout ? 2 : 1),
+    },
+    { name: 'worker', options: clockOf(clocks), think_ms: exponential(15 * SECOND_MS), begin: (process) => work(world, process) },
+    {
+      name: 'merger',
+      options: clockOf(clocks),
+      think_ms: exponential(60 * SECOND_MS),
+      begin: (process) => maintain(world, process, hands),
+    },
+    {
+      name: 'collector',
+      options: clockOf(clocks),
+      think_ms: exponential(80 * SECOND_MS),
+      begin: (process) => () => collect(process).then(() => undefined),
+    },
+    { name: 'reader', options: clockOf(clocks), think_ms: exponential(40 * SECOND_MS), begin: (process) => read(world, process) },
+  ]
+}
+
+const exponential =
+  (mean_ms: number) =>
+  (random: Random): number =>
+    Math.floor(-mean_ms * Math.log(1 - random.next()))
+
+/** F8: most clocks are right to seconds, some wrong by minutes or hours, some jump. */
+function clockOf(random: Random): ProcessOptions {
+  const wrong_by = random.pick([0, 0, 2 * SECOND_MS, 90 * SECOND_MS, 4 * MINUTE_MS, 3 * HOUR_MS]) * random.pick([-1, 1])
+  if (!random.isTrue(0.15)) return { skew_ms: () => wrong_by }
+  const jumps_at = random.between(0, 3 * MINUTE_MS)
+  let began: number | undefined
+  return {
+    skew_ms(now) {
+      began ??= now
+      return now - began < jumps_at ? 0 : wrong_by
+    },
+  }
+}
+
+function write(world: World, process: Process, { said }: Stagehands): () => Promise<void> {
+  const { append } = createWriter(world, process)
+  const { random, clock } = process
+  let isDefined = false
+  return async () => {
+    if (!isDefined) {
+      await append(deployment(process))
+      isDefined = true
+      return
+    }
+    const batches = Array.from({ length: random.isTrue(0.2) ? 3 : 1 }, () => batchOf(process, said))
+    const answers = await Promise.allSettled(batches.map((batch) => appendUntilTold(batch)))
+    said.push(...batches)
+    if (random.isTrue(0.05)) await plant(world, process)
+    for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
+  }
+
+  /** A client tries again with the same keys, and gives up at some point. */
+  async function appendUntilTold(batch: readonly LedgerEvent[]): Promise<void> {
+    for (let tries = 0; ; tries++) {
+      try {
+        await append(batch)
+        return
+      } catch (error) {
+        if (!isOperatingError(error, 'unavailable') || tries === 2) throw error
+        await clock.sleep(random.between(0, 30 * SECOND_MS))
+      }
+    }
+  }
+}
+
+const speak = (process: Process) => {
+  const say = createSpeaker()
+  /** Minted by this process, now, by its own clock. */
+  const said = (more: object = {}) => ({ at: process.clock.now(), event_id: newId(process), ...more })
+  return { say, said }
+}
+
+const newId = ({ clock, random }: Process): string => ulidAt(Math.max(0, clock.now()), random.bytes(10))
+
+function deployment(process: Process): LedgerEvent[] {
+  const { say, said } = speak(process)
+  const retry = { retry: { max_attempts: 3, backoff_seconds: 5 }, start_timeout_seconds: 60 }
+  return [
+    say.locationDeployed('main', 0, {}, said()),
+    say.assetDefined('a', retry, 'main', said()),
+    say.assetDefined('b', { ...retry, deps: [{ asset_key: 'a' }] }, 'main', said()),
+    say.assetDefined('c', { ...retry, pools: ['small'] }, 'main', said()),
+  ]
+}
+
+function batchOf(process: Process, history: (readonly LedgerEvent[])[]): readonly LedgerEvent[] {
+  const { random } = process
+  const { say, said } = speak(process)
+  const request = String(random.below(1_000_000))
+  const run_key = `user:${random.below(8)}`
+  const draw = random.below(100)
+  if (draw < 45) return [requestOf(process, run_key)]
+  if (draw < 55) return [say.poolDefined(random.pick(['global', 'pool:small', 'pool:x']), 1 + random.below(4), said({ request }))]
+  if (draw < 62) return [say.runCancelRequested(runIdOf(run_key), said({ request }))]
+  if (draw < 70) {
+    // A trigger that is refused where the pool has no cap: then its request has to be refused with it.
+    const trigger = say.poolRemoved('pool:x', said({ request }))
+    return [trigger, { ...requestOf(process, `sensor:01JHMPFN80G8M4P9V0MMKSSZ7N:msg:${request}`), causation_id: trigger.event_id }]
+  }
+  if (draw < 78) return [say.assetDefined('c', { code_version: String(random.below(3)), pools: ['small'] }, 'main', said({ request }))]
+  const before = history.length === 0 ? undefined : random.pick(history)
+  if (before === undefined) return [requestOf(process, run_key)]
+  return random.isTrue(0.5) ? before : saidAgain(before, () => newId(process))
+}
+
+function requestOf(process: Process, run_key: string): LedgerEvent {
+  const { random } = process
+  const { say, said } = speak(process)
+  const assets = random.pick([['a'], ['a', 'b'], ['c'], ['a', 'b', 'c']])
+  return say.runRequested(run_key, { assets: { keys: assets }, request_fingerprint: sha256Hex(assets.join()) }, said())
+}
+
+/** F16: a stranger leaves something under a name of this minute, or of one long ago. */
+async function plant(world: World, { random }: Process): Promise<void> {
+  const minute = world.time.now() - random.pick([0, 0, 10 * MINUTE_MS])
+  const poison = random.pick(POISONS.filter((kind) => kind !== 'oversized'))
+  await plantPoison(world.bucket, `ledger/orchestration/${ulidAt(minute, random.bytes(10))}.json`, poison, random)
+}
+
+function decide(
+  world: World,
+  process: Process,
+  { missed }: Stagehands,
+  version: DeciderVersion,
+  fold_version: number,
+): () => Promise<void> {
+  const { turn } = createDecider(world, process, { reconcile: stubDecider(version), fold_version })
+  return async () => {
+    const names = [...missed]
+    missed.clear()
+    for (let turns = 0; turns < 3; turns++) if (!(await turn(names.length === 0 ? {} : { missed: names })).more) return
+  }
+}
+
+function work(world: World, process: Process): () => Promise<void> {
+  const worker = createWorker(world, process, { failing: 0.2, silent: 0.15 })
+  return async () => void (await worker.work())
+}
+
+function maintain(world: World, process: Process, { hint }: Stagehands): () => Promise<void> {
+  return async () => {
+    for (const name of await findMissed(world, process)) hint(name)
+    await merge(process, process.random.isTrue(0.3))
+  }
+}
+
+/** A view stays readable for as long as a reader may work on one. */
+const PINNED_MS_MAX = 8 * MINUTE_MS
+
+function read(world: World, process: Process): () => Promise<void> {
+  const { reader, look, lookAt, fresh } = createTableReader(world, process)
+  const { random, clock } = process
+  return async () => {
+    const draw = random.below(4)
+    const began = world.time.now()
+    try {
+      if (draw === 0) {
+        await fresh(() => undefined)
+      } else if (draw === 1) {
+        const before = random.pick(world.oracle.pointers.length === 0 ? [undefined] : world.oracle.pointers)
+        const isKept = before !== undefined && world.time.now() - before.at < 20 * HOUR_MS
+        if (isKept) await lookAt(reader.viewOf(await openAsOf(reader.tables, { sequence: before.pointer.sequence })))
+      } else if (draw === 2) {
+        await look(TABLE_NAMES, 1 + random.below(20))
+      } else {
+        const view = await reader.latest()
+        await clock.sleep(random.between(0, PINNED_MS_MAX / 2))
+        if (view !== undefined) await lookAt(view, [random.pick(TABLE_NAMES), random.pick(TABLE_NAMES)], 2)
+      }
+    } catch (error) {
+      const took_ms = world.time.now() - began
+      if (isOperatingError(error, 'missing') && took_ms < PINNED_MS_MAX) {
+        world.oracle.problems.push(`I16 ${process.name} missed a file after ${took_ms} ms: ${String(error)}`)
+      }
+      throw error
+    }
+  }
+}
