@@ -1,7 +1,7 @@
 // Looks through the listing window and the one before it for segments that no revision names: one whose writer stalled may
 // have landed in a minute that was closed already. It folds nothing; it names them to a turn.
 
-import { instantMs, stampMs } from '../core/time.js'
+import { floorTo, instantMs, MINUTE_MS, stampMs } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
 import { listSegments, type SegmentHead } from '../ledger/read.js'
 import type { ObjectStore } from '../storage/object-store.js'
@@ -20,7 +20,9 @@ export async function findMissedSegments(store: ObjectStore, listing_window_ms: 
   const { published } = await readPointer(store)
   if (published === undefined) return []
   const { watermarks } = await readRevision(store, published.pointer.sequence, published.pointer.revision)
-  const closed = segments.filter(({ segment_name }) => ulidTime(segment_name) <= instantMs(watermarks.closed_through))
+  const closed_through = instantMs(watermarks.closed_through)
+  // By the minute of the name: a stranger's may lie within one, and a listing from the last closed minute skips it whole.
+  const closed = segments.filter(({ segment_name }) => floorTo(ulidTime(segment_name), MINUTE_MS) <= closed_through)
   const folded = await foldedOf(store, published.pointer, closed)
   return closed.map(({ segment_name }) => segment_name).filter((name) => !folded.has(name))
 }

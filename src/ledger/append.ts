@@ -105,11 +105,12 @@ type SegmentWriter = (batches: readonly (readonly LedgerEvent[])[]) => Promise<A
 
 function createSegmentWriter({ store, scope, clock, random, closedThrough, log }: AppenderDeps): SegmentWriter {
   /** Store's clock minus ours, from its last answer: names are made of the store's time, not of this machine's. */
-  let skew_ms = 0
+  let skew_ms: number | undefined
   const noteTime = (server_time: number) => {
     skew_ms = server_time - clock.now()
   }
-  const currentMinute = () => Math.max(floorTo(clock.now() + skew_ms, MINUTE_MS), closedThrough() + MINUTE_MS)
+  const storeTime = () => clock.now() + (skew_ms ?? 0)
+  const currentMinute = () => Math.max(floorTo(storeTime(), MINUTE_MS), closedThrough() + MINUTE_MS)
 
   /** What is under the name, when it holds the same keys: durable, ours or somebody's. */
   async function find(name: string, keys_sha256: string): Promise<ObjectHead | 'absent' | 'other'> {
@@ -117,6 +118,14 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     noteTime(answer.server_time)
     if (answer.kind === 'absent') return 'absent'
     return answer.head.meta['keys_sha256'] === keys_sha256 ? answer.head : 'other'
+  }
+
+  async function learnTime(name: string): Promise<void> {
+    try {
+      noteTime((await store.head(name)).server_time)
+    } catch (error) {
+      if (!isOperatingError(error, 'unavailable')) throw error
+    }
   }
 
   async function tryPut(name: string, bytes: Uint8Array, meta: Readonly<Record<string, string>>) {
@@ -144,9 +153,11 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     for (let attempt = 0; clock.elapsed() - started < APPEND_DEADLINE_MS || tries_left > 0; attempt++) {
       tries_left -= 1
       if (attempt > 0) await clock.sleep(Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_LONGEST_MS))
+      // Before the first answer this machine's clock may be wrong by hours, and would leave a stray copy in an old minute.
+      if (skew_ms === undefined) await learnTime(segmentNameAt(currentMinute(), keys_sha256, salt))
       const minute = currentMinute()
       const name = segmentNameAt(minute, keys_sha256, salt)
-      const bytes = encodeSegment({ ...scope, write_id, written_at: instantText(clock.now() + skew_ms), batches: segmentBatches })
+      const bytes = encodeSegment({ ...scope, write_id, written_at: instantText(storeTime()), batches: segmentBatches })
       const meta = segmentMeta({ keys_sha256, write_id, batches: segmentBatches })
       const before = segmentNameAt(minute - MINUTE_MS, keys_sha256, salt)
       try {

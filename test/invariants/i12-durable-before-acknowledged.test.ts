@@ -85,13 +85,14 @@ describe('I12 nothing is acknowledged before it is durable', () => {
 
   test('I12 a writer whose clock is wrong by hours names its segment by the time of the store', async () => {
     for (const skew of [-5 * HOUR_MS, 5 * HOUR_MS]) {
-      const { say, writer, decider, tell, expectInvariants } = createScenario()
+      const { say, writer, decider, tell, world, expectInvariants } = createScenario()
       const { turn } = decider()
       await tell(async () => {
         await turn()
         await writer('wrong', { skew_ms: () => skew }).append([say.poolDefined('pool:x', 3)])
         expect((await turn()).counts.applied).toBe(1)
       })
+      expect(world.oracle.ledger.size).toBe(1)
       await expectInvariants()
     }
   })

@@ -43,23 +43,23 @@ export function castOf(world: World, random: Random): readonly Actor[] {
   const one = versionOf(['a'], { ignores_caps: random.isTrue(0.3) })
   const two = versionOf(['a', 'b'], { ignores_caps: random.isTrue(0.3), plans_backwards: random.isTrue(0.3) })
   const clocks = random.fork('clocks')
-  const often = exponential(random.pick([8, 15, 30]) * SECOND_MS)
+  const often = exponential(random.pick([5, 10, 20]) * SECOND_MS)
   return [
     { name: 'writer one', options: clockOf(clocks), think_ms: often, begin: (process) => write(world, process, hands) },
     { name: 'writer two', options: clockOf(clocks), think_ms: often, begin: (process) => write(world, process, hands) },
     {
       name: 'decider one',
       options: clockOf(clocks),
-      think_ms: exponential(12 * SECOND_MS),
+      think_ms: exponential(18 * SECOND_MS),
       begin: (process) => decide(world, process, hands, one, 1),
     },
     {
       name: 'decider two',
       options: clockOf(clocks),
-      think_ms: exponential(20 * SECOND_MS),
+      think_ms: exponential(30 * SECOND_MS),
       begin: (process) => decide(world, process, hands, two, isRollout ? 2 : 1),
     },
-    { name: 'worker', options: clockOf(clocks), think_ms: exponential(15 * SECOND_MS), begin: (process) => work(world, process) },
+    { name: 'worker', options: clockOf(clocks), think_ms: exponential(25 * SECOND_MS), begin: (process) => work(world, process) },
     {
       name: 'merger',
       options: clockOf(clocks),
@@ -72,7 +72,7 @@ export function castOf(world: World, random: Random): readonly Actor[] {
       think_ms: exponential(80 * SECOND_MS),
       begin: (process) => () => collect(process).then(() => undefined),
     },
-    { name: 'reader', options: clockOf(clocks), think_ms: exponential(40 * SECOND_MS), begin: (process) => read(world, process) },
+    { name: 'reader', options: clockOf(clocks), think_ms: exponential(60 * SECOND_MS), begin: (process) => read(world, process) },
   ]
 }
 

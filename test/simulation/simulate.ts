@@ -5,7 +5,8 @@
 import { isOperatingError, messageOf } from '../../src/core/errors.js'
 import { sha256Hex } from '../../src/core/hash.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
-import { segmentName } from '../../src/ledger/segment.js'
+import { ulidTime } from '../../src/core/ulid.js'
+import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
 import { createFaultState, type FaultRule, faultStore, swarmOfFaults } from '../faults/fault-store.js'
 import { collect, createDecider, type Decider, findMissed, merge } from '../fixtures/roles.js'
 import { createRandom, type Random } from '../fixtures/random.js'
@@ -32,7 +33,7 @@ export type SimulationResult = {
 
 /** Times between two stages in which nobody begins anything: seconds, past a closed minute, past an orphan's age, a day. */
 const GAPS_MS = [10 * SECOND_MS, 7 * MINUTE_MS, 70 * MINUTE_MS, 26 * HOUR_MS] as const
-const STAGE_MS = [30 * SECOND_MS, 3 * MINUTE_MS] as const
+const STAGE_MS = [20 * SECOND_MS, 80 * SECOND_MS] as const
 /** The longest that a paused process sleeps, and the latest that a write applies. */
 const PAUSE_MS_MAX = 15 * MINUTE_MS
 
@@ -140,7 +141,9 @@ async function rest(world: World): Promise<void> {
     if (!foldedAt.has(segmentName(head.name))) problems.push(`I17 ${head.name} was acknowledged and is not folded after two turns.`)
   }
   const keeper = world.start('last keeper')
+  const looked_at = world.time.now()
   await decider.turn({ missed: await findMissed(world, keeper) })
+  problems.push(...(await checkTail(world, looked_at)))
   if (decider.log.length > 0) problems.push(`I23 A turn came to no rest: ${decider.log.join(' ')}`)
   const isMine = world.oracle.pointers.at(-1)?.pointer.fold_version === 1
   if (isMine) await merge(keeper, true)
@@ -149,6 +152,15 @@ async function rest(world: World): Promise<void> {
     await collect(keeper)
     problems.push(...(await checkOrphans(world)))
   }
+}
+
+/** I17: what is left unfolded is named so long ago that no listing reaches it. Nobody was ever told that it is durable. */
+async function checkTail({ bucket, listing_window_ms }: World, looked_at: number): Promise<string[]> {
+  const foldedAt = await foldedSegments(bucket)
+  return (await listAll(bucket, LEDGER_PREFIX))
+    .map(({ name }) => segmentName(name))
+    .filter((name) => !foldedAt.has(name) && ulidTime(name) > looked_at - 2 * listing_window_ms + MINUTE_MS)
+    .map((name) => `I17 ${name} stays unfolded.`)
 }
 
 const TURNS_MAX = 20
@@ -166,9 +178,8 @@ async function checkOrphans({ bucket, oracle }: World): Promise<string[]> {
     .map(({ name }) => `I16 ${name} is an orphan and was not collected.`)
 }
 
-function checkRest({ ledger, foldedAt, oracle }: Evidence): string[] {
-  const unfolded = [...ledger.values()].filter(({ name }) => !foldedAt.has(name)).map(({ name }) => `I17 ${name} stays unfolded.`)
+function checkRest({ oracle }: Evidence): string[] {
   const whole = oracle.sightings.filter(({ tables }) => tables.size === TABLE_NAMES.length)
   const sums = whole.flatMap(({ by, sequence, tables }) => checkSums(tables, `At revision ${sequence}, as ${by} read it,`))
-  return [...unfolded, ...sums]
+  return sums
 }
