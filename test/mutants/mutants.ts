@@ -112,8 +112,8 @@ const APPENDING: readonly Mutant[] = [
     edits: [
       {
         file: APPEND,
-        find: 'Math.max(floorTo(clock.now() + skew_ms, MINUTE_MS), closedThrough() + MINUTE_MS)',
-        replace: 'floorTo(clock.now() + skew_ms, MINUTE_MS)',
+        find: 'Math.max(floorTo(storeTime(), MINUTE_MS), closedThrough() + MINUTE_MS)',
+        replace: 'floorTo(storeTime(), MINUTE_MS)',
       },
     ],
     killed_by: turn('listing', 'a segment of a writer whose clock is behind lies where the next turn lists'),

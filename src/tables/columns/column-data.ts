@@ -210,8 +210,8 @@ function copyWords(target: Int32Array, at: number, source: Int32Array, start: nu
   else for (let i = start, to = at; i < end; i++, to++) target[to] = source[i] as number
 }
 
-function copyBytes(target: Buffer, at: number, source: Buffer, start: number, end: number): void {
-  if (end - start > LOOP_LENGTH_MAX) source.copy(target, at, start, end)
+function copyBytes(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): void {
+  if (end - start > LOOP_LENGTH_MAX) target.set(source.subarray(start, end), at)
   else for (let i = start, to = at; i < end; i++, to++) target[to] = source[i] as number
 }
 
