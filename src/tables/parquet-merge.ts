@@ -5,7 +5,7 @@ import { assert, corrupt } from '../core/errors.js'
 import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
 import type { GroupColumns } from './columns/arrow-memory.js'
 import { createScratch } from './columns/arrow-message.js'
-import type { ColumnData, Runs } from './columns/column-data.js'
+import { addRun, type ColumnData, createRuns, type Runs } from './columns/column-data.js'
 import { FILE_LAYOUTS, type FileLayout, type FileScope } from './columns/file-column.js'
 import { columnsOfKey, compareRows, openSource, type ParquetSource } from './columns/parquet-source.js'
 import { compressionOf, createFileWriter, type FileWriter, loadParquet, type Parquet } from './columns/parquet-writer.js'
@@ -106,16 +106,6 @@ function advance(layout: FileLayout, queue: Cursor[], from: number, row: number)
 
 const isUsedUp = (cursor: Cursor): boolean => cursor.row === cursor.rows
 
-function addRun(runs: Runs, source: number, start: number, end: number): void {
-  const last = runs.end.length - 1
-  if (last >= 0 && runs.source[last] === source && runs.end[last] === start) runs.end[last] = end
-  else {
-    runs.source.push(source)
-    runs.start.push(start)
-    runs.end.push(end)
-  }
-}
-
 /** Adds the rows from the head's on that are kept, at most `limit`; says how many, and which row comes next. */
 function addKept(runs: Runs, head: Cursor, end: number, limit: number, isKept: IsKept | undefined): readonly [number, number] {
   if (isKept === undefined) {
@@ -133,9 +123,9 @@ function addKept(runs: Runs, head: Cursor, end: number, limit: number, isKept: I
   return [count, row]
 }
 
-/** As many rows of the result as can be told from the groups in memory, at most `limit`. */
-function takeRuns(layout: FileLayout, queue: Cursor[], limit: number, isKept: IsKept | undefined): readonly [Runs, number] {
-  const runs: Runs = { source: [], start: [], end: [] }
+/** As many rows of the result as can be told from the groups in memory, at most `limit`; says how many. */
+function takeRuns(layout: FileLayout, queue: Cursor[], limit: number, isKept: IsKept | undefined, runs: Runs): number {
+  runs.length = 0
   let count = 0
   for (let isComplete = true; isComplete && count < limit; ) {
     const head = queue[0]
@@ -155,7 +145,7 @@ function takeRuns(layout: FileLayout, queue: Cursor[], limit: number, isKept: Is
     advance(layout, queue, 0, row)
     if (isUsedUp(head)) isComplete = false
   }
-  return [runs, count]
+  return count
 }
 
 /** The cursor's next group, or its first; false when there is none. */
@@ -220,6 +210,7 @@ async function* mergeGroups(parquet: Parquet, { table, scope, sources, options }
   const cursors = sources.map((file, place) => createCursor(layout, file, place))
   const queue: Cursor[] = []
   const group = createRowGroup(layout, scope, ROW_GROUP_ROWS)
+  const runs = createRuns(ROW_GROUP_ROWS)
   let fileRows = 0
   try {
     for (const cursor of cursors) {
@@ -229,7 +220,7 @@ async function* mergeGroups(parquet: Parquet, { table, scope, sources, options }
       await loadWanted(parquet, layout, cursors, queue)
       if (queue.length === 0) break
       const room = Math.min(ROW_GROUP_ROWS, options.rows_per_file - fileRows) - rowCount(group)
-      const [runs, count] = takeRuns(layout, queue, room, isKept)
+      const count = takeRuns(layout, queue, room, isKept, runs)
       appendSources(
         group,
         cursors.map(({ columns }) => columns),

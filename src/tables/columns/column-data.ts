@@ -199,19 +199,39 @@ export function appendNulls(builder: ColumnBuilder, count: number): void {
   builder.nulls += count
 }
 
-/** Rows `start` to `end` of the source with that place, one run after another. */
-export type Runs = { readonly source: number[]; readonly start: number[]; readonly end: number[] }
+/** Rows `start` to `end` of the source with that place, one run after another: `length` of them. */
+export type Runs = { length: number; readonly source: Int32Array; readonly start: Int32Array; readonly end: Int32Array }
 
-/** Below this many a loop is faster than a call that copies memory (measured). */
-const LOOP_LENGTH_MAX = 48
+export const createRuns = (capacity: number): Runs => ({
+  length: 0,
+  source: new Int32Array(capacity),
+  start: new Int32Array(capacity),
+  end: new Int32Array(capacity),
+})
+
+export function addRun(runs: Runs, source: number, start: number, end: number): void {
+  const last = runs.length - 1
+  if (last >= 0 && runs.source[last] === source && runs.end[last] === start) {
+    runs.end[last] = end
+    return
+  }
+  runs.source[runs.length] = source
+  runs.start[runs.length] = start
+  runs.end[runs.length] = end
+  runs.length++
+}
+
+/** Below these a loop is faster than a call that copies memory and leaves a view behind as garbage (measured). */
+const LOOP_WORDS_MAX = 48
+const LOOP_BYTES_MAX = 192
 
 function copyWords(target: Int32Array, at: number, source: Int32Array, start: number, end: number): void {
-  if (end - start > LOOP_LENGTH_MAX) target.set(source.subarray(start, end), at)
+  if (end - start > LOOP_WORDS_MAX) target.set(source.subarray(start, end), at)
   else for (let i = start, to = at; i < end; i++, to++) target[to] = source[i] as number
 }
 
-function copyBytes(target: Uint8Array, at: number, source: Uint8Array, start: number, end: number): void {
-  if (end - start > LOOP_LENGTH_MAX) target.set(source.subarray(start, end), at)
+function copyBytes(target: Buffer, at: number, source: Buffer, start: number, end: number): void {
+  if (end - start > LOOP_BYTES_MAX) source.copy(target, at, start, end)
   else for (let i = start, to = at; i < end; i++, to++) target[to] = source[i] as number
 }
 
@@ -222,7 +242,7 @@ export function appendRuns(builder: ColumnBuilder, sources: readonly ColumnData[
   const storage = storageOf(builder.column)
   if (storage === 'text') return copyTexts(builder, sources, runs)
   const width = storage === 'pair' ? 2 : 1
-  for (let r = 0; r < runs.source.length; r++) {
+  for (let r = 0; r < runs.length; r++) {
     const { words } = sources[runs.source[r] as number] as ColumnData
     const start = runs.start[r] as number
     const end = runs.end[r] as number
@@ -234,7 +254,7 @@ export function appendRuns(builder: ColumnBuilder, sources: readonly ColumnData[
 function copyPresence(builder: ColumnBuilder, sources: readonly ColumnData[], runs: Runs): void {
   const { present } = builder
   let at = builder.rows
-  for (let r = 0; r < runs.source.length; r++) {
+  for (let r = 0; r < runs.length; r++) {
     const source = sources[runs.source[r] as number] as ColumnData
     const end = runs.end[r] as number
     for (let i = runs.start[r] as number; i < end; i++, at++) {
@@ -249,7 +269,7 @@ function copyTexts(builder: ColumnBuilder, sources: readonly ColumnData[], runs:
   const target = builder.words
   let at = textEnd(builder)
   let row = builder.rows
-  for (let r = 0; r < runs.source.length; r++) {
+  for (let r = 0; r < runs.length; r++) {
     const { words, bytes } = sources[runs.source[r] as number] as ColumnData
     const start = runs.start[r] as number
     const end = runs.end[r] as number

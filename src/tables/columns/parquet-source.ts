@@ -7,6 +7,7 @@ import { assert, corrupt, isOperatingError, messageOf, missing, unavailable } fr
 import type { LooseRow, RowKey } from '../../projections/tables.js'
 import { type GroupColumns, readColumns } from './arrow-memory.js'
 import {
+  addRun,
   appendNulls,
   appendRuns,
   appendValues,
@@ -14,6 +15,7 @@ import {
   type ColumnData,
   compareTexts,
   createColumnBuilder,
+  createRuns,
   emptyColumn,
 } from './column-data.js'
 import { type FileLayout, SCOPE_COLUMN_COUNT, storageOf } from './file-column.js'
@@ -119,11 +121,13 @@ async function readGroup(
     const exported = batch.intoFFI()
     try {
       const columns = readColumns(parquet.wasmMemory().buffer, exported, layout)
+      const whole = createRuns(1)
+      addRun(whole, 0, 0, rows)
       for (const [place, builder] of builders) {
         emptyColumn(builder)
         const data = columns[place]
         if (data === undefined) appendNulls(builder, rows)
-        else appendRuns(builder, [data], { source: [0], start: [0], end: [rows] }, rows)
+        else appendRuns(builder, [data], whole, rows)
       }
       return layout.columns.map((_column, place) => builders.get(place))
     } finally {
