@@ -144,7 +144,9 @@ describe('servo ledger append', () => {
       expect(linesOf(first.stdout)).toHaveLength(DEPLOY_EVENTS)
       for (const line of linesOf(first.stdout)) expect(line).toMatch(/^appended [0-9A-Z]{26} \S+$/)
       expect(first.stderr).toContain('8 events: 8 appended, 0 durable already.')
-      const again = jsonOf<Answer[]>(await ledger('append', '--file', file, '--json'))
+      const repeated = await ledger('append', '--file', file, '--json')
+      expect(repeated.stderr).toBe('')
+      const again = jsonOf<Answer[]>(repeated)
       expect(again.map(({ answer, line }) => `${answer} ${line}`)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((line) => `duplicate ${line}`))
     },
     TIMEOUT_MS,

@@ -40,7 +40,8 @@ async function append(options: StoreOptions & { readonly file: string }): Promis
   if (faults.length > 0) return refuse(faults, options)
   const answers: LineAnswer[] = []
   await withDeps(options, async (deps) => {
-    for await (const some of appendBatches(await openAppender(deps, note), batches)) {
+    // Without a log: that a segment was there already is what the answers say, event by event.
+    for await (const some of appendBatches(await openAppender(deps), batches)) {
       answers.push(...some)
       if (options.json !== true) for (const answer of some) printLine(`${answer.answer} ${answer.event_id} ${answer.idempotency_key}`)
     }
