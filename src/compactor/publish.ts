@@ -6,7 +6,7 @@ import { crc32cHex } from '../core/hash.js'
 import { type Clock, floorTo, instantMs, instantText } from '../core/time.js'
 import { newUlid, type RandomBytes } from '../core/ulid.js'
 import type { RetentionPolicy } from '../projections/retention.js'
-import { compareKeys, keyOfRow, type LooseRow, type TableName, tableNamed } from '../projections/tables.js'
+import { type ChangedRows, type LooseRow, sortedRows, type TableName, tableNamed } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { writeOnce } from '../storage/write-once.js'
 import {
@@ -23,7 +23,7 @@ import {
   revisionName,
   type Watermarks,
 } from '../tables/revision.js'
-import { type ChangedRows, type PublishedPointer, type Snapshot, snapshotAfterPublish } from '../tables/snapshot.js'
+import { type PublishedPointer, type Snapshot, snapshotAfterPublish } from '../tables/snapshot.js'
 import type { TableFiles } from '../tables/table-files.js'
 import { type SwapOutcome, swapPointer } from './swap.js'
 
@@ -93,7 +93,7 @@ export async function publish(deps: PublishDeps, publication: Publication): Prom
 const writeTableFiles = (deps: PublishDeps, revision_id: string, changed: ChangedRows): Promise<WrittenFile[]> =>
   Promise.all(
     [...changed].map(async ([table, rows]) => {
-      const sorted = sortByKey(table, rows as readonly LooseRow[])
+      const sorted = sortedRows(table, rows)
       const encoded = await deps.files.encode(table, sorted)
       const name = l0Name(revision_id, table, deps.files.extension)
       const { bytes, min_key, max_key, times } = encoded
@@ -117,12 +117,6 @@ function periodsOf(table: TableName, rows: readonly LooseRow[]): { readonly peri
   if (period === undefined) return {}
   const periods = new Set(rows.map((row) => floorTo(row[period.column] as number, period.unit_ms)))
   return { periods: [...periods].sort((left, right) => left - right).map(instantText) }
-}
-
-function sortByKey(table: TableName, rows: readonly LooseRow[]): readonly LooseRow[] {
-  const keyed = rows.map((row) => ({ row, key: keyOfRow(table, row) }))
-  keyed.sort((left, right) => compareKeys(left.key, right.key))
-  return keyed.map(({ row }) => row)
 }
 
 function ownCheckpoint(deps: PublishDeps, publication: Publication, revision_id: string, written: readonly WrittenFile[]): Checkpoint {

@@ -1,6 +1,6 @@
 // Every table, by name: the one place that says which tables there are.
 
-import { compareText } from '../core/order.js'
+import { compareText, orderOf } from '../core/order.js'
 import { ASSET_DEFINITIONS, CODE_LOCATIONS, NAMES, PARTITION_STATUS, POOLS } from './asset-table.js'
 import { IDEMPOTENCY_KEYS, QUARANTINE, REFUSALS, RUN_KEY_CONFLICTS, RUN_KEY_INDEX } from './outcome-table.js'
 import { DEP_SATISFACTION, DISPATCH_OUTBOX, RUNS, TASKS } from './run-table.js'
@@ -58,6 +58,38 @@ export function keyTextOfRow(name: TableName, row: object): string {
   let text = String(values[key[0] as string])
   for (let part = 1; part < key.length; part++) text += `\u0000${values[key[part] as string]}`
   return text
+}
+
+/** The rows of a table by key text. */
+export type RowsByKey = ReadonlyMap<string, LooseRow>
+export type ChangedRows = ReadonlyMap<TableName, RowsByKey>
+
+export const rowsByKey = (name: TableName, rows: readonly LooseRow[]): RowsByKey =>
+  new Map(rows.map((row) => [keyTextOfRow(name, row), row]))
+
+/** Its key has no number, so that key texts have the order of the keys: NUL comes before all that a value may hold. */
+const hasTextKey = (name: TableName): boolean => tableNamed(name).key.every((part) => tableNamed(name).columns[part]?.type === 'string')
+
+/** In the order of the files. */
+export function sortedRows(name: TableName, rows: RowsByKey): readonly LooseRow[] {
+  if (!hasTextKey(name)) {
+    const keyed = [...rows.values()].map((row) => ({ row, key: keyOfRow(name, row) }))
+    return keyed.sort((left, right) => compareKeys(left.key, right.key)).map(({ row }) => row)
+  }
+  const texts = [...rows.keys()]
+  texts.sort(orderOf(texts))
+  return texts.map((text) => rows.get(text) as LooseRow)
+}
+
+/** As compareKeys, of two rows. */
+export function compareRows(name: TableName, left: LooseRow, right: LooseRow): number {
+  for (const part of tableNamed(name).key) {
+    const a = left[part] as KeyValue
+    const b = right[part] as KeyValue
+    if (a === b) continue
+    return typeof a === 'number' && typeof b === 'number' ? a - b : compareText(String(a), String(b))
+  }
+  return 0
 }
 
 /** The order of the files: text by code point (the order of UTF-8 bytes, which Parquet readers compare), numbers by value. */

@@ -8,10 +8,12 @@ import type { DepSatisfactionRow, TaskRow } from './run-table.js'
 import { isOver } from './state-machine.js'
 import {
   type AnyRow,
+  type ChangedRows,
   type KeyedRow,
   keyOfRow,
   keyText,
   keyTextOfRow,
+  type LooseRow,
   type RowKey,
   type Rows,
   TABLE_NAMES,
@@ -49,7 +51,7 @@ export type WorkingSet = {
   /** Stamps what changed since the last stamp with this revision's sequence. */
   readonly stamp: (row_version: number) => void
   /** What changed since the last settle, to be published. */
-  readonly dirtyRows: () => ReadonlyMap<TableName, readonly AnyRow[]>
+  readonly dirtyRows: () => ChangedRows
   /** The dirty rows are published: forget that they changed, and every row that is not hot. */
   readonly settle: () => void
   /** The publish was lost: everything is again as it was after the last settle. */
@@ -192,6 +194,7 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
     },
     put(table, row) {
       const slot = slotFor(table, keyTextOfRow(table, row))
+      assert(slot.row !== row, `The fold put a row of ${table} that it had not replaced.`)
       touch(slot)
       if (!slot.isDirty) dirtyCount++
       slot.isDirty = true
@@ -231,18 +234,19 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
     stamp(row_version) {
       for (const slot of unstamped) {
         slot.isStamped = true
-        slot.row = { ...(slot.row as AnyRow), row_version } as AnyRow
+        // Made since the last stamp and seen by nobody outside: this alone is written in place.
+        ;(slot.row as { row_version: number }).row_version = row_version
       }
       unstamped = []
     },
     dirtyRows() {
       assert(unstamped.length === 0, 'Rows are published that carry no revision.')
-      const byTable = new Map<TableName, AnyRow[]>()
-      for (const { table, row, isDirty } of touched()) {
+      const byTable = new Map<TableName, Map<string, LooseRow>>()
+      for (const { table, text, row, isDirty } of touched()) {
         if (!isDirty) continue
         const rows = byTable.get(table)
-        if (rows === undefined) byTable.set(table, [row as AnyRow])
-        else rows.push(row as AnyRow)
+        if (rows === undefined) byTable.set(table, new Map([[text, row as unknown as LooseRow]]))
+        else rows.set(text, row as unknown as LooseRow)
       }
       return byTable
     },

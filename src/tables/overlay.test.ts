@@ -1,10 +1,22 @@
 import { describe, expect, test } from '@jest/globals'
-import type { LooseRow } from '../projections/tables.js'
+import { type LooseRow, rowsByKey } from '../projections/tables.js'
 import { EMPTY_OVERLAY, overlayAfter, overlayRow, overlayRowCount, overlayRows, overlayWith } from './overlay.js'
 
 const pool = (pool_key: string, row_version: number): LooseRow => ({ pool_key, row_version, last_event_id: '', in_use: row_version })
 const with_ = (overlay: typeof EMPTY_OVERLAY, sequence: number, ...keys: string[]) =>
-  overlayWith(overlay, sequence, new Map([['pools', keys.map((key) => pool(key, sequence))]]))
+  overlayWith(
+    overlay,
+    sequence,
+    new Map([
+      [
+        'pools',
+        rowsByKey(
+          'pools',
+          keys.map((key) => pool(key, sequence)),
+        ),
+      ],
+    ]),
+  )
 
 describe('overlay', () => {
   test('the newest revision of a key is what is found', () => {

@@ -1,21 +1,19 @@
 // The rows of the L0 files, decoded, newest first: what lies over the base. Immutable, so that a reader keeps its
 // revision while the process moves on; small layers are merged as they pile up, so a look-up asks only a few.
 
-import { type AnyRow, keyOfRow, keyText, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
+import { type ChangedRows, keyText, type LooseRow, type RowKey, type RowsByKey, type TableName } from '../projections/tables.js'
 
-type Layer = { readonly rows: ReadonlyMap<string, LooseRow>; readonly last_sequence: number }
+type Layer = { readonly rows: RowsByKey; readonly last_sequence: number }
 
 export type Overlay = ReadonlyMap<TableName, readonly Layer[]>
 
 export const EMPTY_OVERLAY: Overlay = new Map()
 
 /** The overlay with one more revision on top. */
-export function overlayWith(overlay: Overlay, sequence: number, changed: ReadonlyMap<TableName, readonly (AnyRow | LooseRow)[]>): Overlay {
+export function overlayWith(overlay: Overlay, sequence: number, changed: ChangedRows): Overlay {
   const next = new Map(overlay)
   for (const [table, rows] of changed) {
-    const layer = new Map<string, LooseRow>()
-    for (const row of rows) layer.set(keyText(keyOfRow(table, row)), row as LooseRow)
-    next.set(table, pile([...(overlay.get(table) ?? []), { rows: layer, last_sequence: sequence }]))
+    next.set(table, pile([...(overlay.get(table) ?? []), { rows, last_sequence: sequence }]))
   }
   return next
 }
@@ -58,10 +56,10 @@ export function overlayRow(overlay: Overlay, table: TableName, key: RowKey): Loo
   return undefined
 }
 
-const flattened = new WeakMap<readonly Layer[], ReadonlyMap<string, LooseRow>>()
+const flattened = new WeakMap<readonly Layer[], RowsByKey>()
 
 /** All rows of a table's overlay by key text, built once for each state of it. */
-export function overlayRows(overlay: Overlay, table: TableName): ReadonlyMap<string, LooseRow> {
+export function overlayRows(overlay: Overlay, table: TableName): RowsByKey {
   const layers = overlay.get(table)
   if (layers === undefined || layers.length === 0) return new Map()
   const only = layers.length === 1 ? layers[0] : undefined

@@ -2,7 +2,7 @@
 
 import { setImmediate as letOthersRun } from 'node:timers/promises'
 import { assert, corrupt, isOperatingError, messageOf } from '../core/errors.js'
-import { compareKeys, keyOfRow, type LooseRow, type TableName } from '../projections/tables.js'
+import { compareRows, keyOfRow, type LooseRow, type TableName } from '../projections/tables.js'
 import { readColumns } from './columns/arrow-memory.js'
 import { FILE_LAYOUTS, type FileScope } from './columns/file-column.js'
 import { readFooter } from './columns/parquet-footer.js'
@@ -12,11 +12,10 @@ import { appendRows, createRowGroup, emptyRowGroup, isFull, ROW_GROUP_ROWS } fro
 import type { EncodedFile } from './table-files.js'
 
 function assertSorted(table: TableName, rows: readonly LooseRow[]): void {
-  let previous = keyOfRow(table, rows[0] as LooseRow)
   for (let i = 1; i < rows.length; i++) {
-    const key = keyOfRow(table, rows[i] as LooseRow)
-    assert(compareKeys(previous, key) < 0, `Rows of ${table} must be sorted, each key once: ${previous} comes before ${key}.`)
-    previous = key
+    const [previous, row] = [rows[i - 1] as LooseRow, rows[i] as LooseRow]
+    if (compareRows(table, previous, row) < 0) continue
+    assert(false, `Rows of ${table} must be sorted, each key once: ${keyOfRow(table, previous)} comes before ${keyOfRow(table, row)}.`)
   }
 }
 

@@ -4,7 +4,7 @@
 import { assert, missing } from '../core/errors.js'
 import { instantMs } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
-import type { AnyRow, LooseRow, TableName } from '../projections/tables.js'
+import { type ChangedRows, rowsByKey, type TableName } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 import { EMPTY_OVERLAY, type Overlay, overlayAfter, overlayRowCount, overlayWith } from './overlay.js'
@@ -100,13 +100,11 @@ export async function readDelta({ store, files }: TableStore, delta: Revision): 
       if (answer.kind === 'absent') {
         throw missing(`${file.name} is gone, though revision ${delta.sequence} names it. Read the pointer again.`)
       }
-      return [file.table, await files.decode(file.table, answer.bytes, file)] as const
+      return [file.table, rowsByKey(file.table, await files.decode(file.table, answer.bytes, file))] as const
     }),
   )
   return new Map(tables)
 }
-
-export type ChangedRows = ReadonlyMap<TableName, readonly (AnyRow | LooseRow)[]>
 
 /** Segments folded at this revision that a listing from its last closed minute may still show. */
 export function openSegmentNames({ revision, checkpoint, deltas }: Snapshot): ReadonlySet<string> {

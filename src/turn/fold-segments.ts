@@ -54,14 +54,17 @@ export async function foldSegments(
   pending: Pending,
   stored: readonly StoredSegment[],
 ): Promise<void> {
-  const parsed = stored.map(({ head, bytes }) => ({ head, segment: parseStored(head, bytes, deps.scope, deps.listing_window_ms) }))
-  const batches = parsed.flatMap(({ head, segment }) => segment.batches.map((batch) => ({ head, segment, batch })))
+  const parsed = stored.map(({ head, bytes }) => {
+    const segment = parseStored(head, bytes, deps.scope, deps.listing_window_ms)
+    return { head, segment, created_at: stampMs(head.creation_time) }
+  })
+  const batches = parsed.flatMap(({ head, segment, created_at }) => segment.batches.map((batch) => ({ head, created_at, batch })))
   const hints = hintsOf(batches.flatMap(({ batch }) => batch.entries))
   await loadAhead(deps, rows, lookup, batches.slice(), hints)
-  for (const [index, { head, batch }] of batches.entries()) {
+  for (const [index, { head, created_at, batch }] of batches.entries()) {
     // Folding an earlier batch may have made rows that lead to further keys: load again for all that is left.
     if (!batch.entries.every((entry) => isLoaded(rows, entry, hints))) await loadAhead(deps, rows, lookup, batches.slice(index), hints)
-    pending.fold_time = Math.max(pending.fold_time, stampMs(head.creation_time))
+    pending.fold_time = Math.max(pending.fold_time, created_at)
     const outcomes = foldBatch(batch.entries, rows, {
       fold_time: pending.fold_time,
       segment_name: head.segment_name,

@@ -58,7 +58,7 @@ export async function followDeltas(tables: TableStore, rows: WorkingSet, deltas:
     // In the order of TABLE_NAMES: a run comes before its tasks, so that both know whether they stay.
     for (const table of TABLE_NAMES) {
       const changedRows = changed.get(table)
-      if (changedRows !== undefined) rows.follow(table, changedRows as readonly AnyRow[])
+      if (changedRows !== undefined) rows.follow(table, [...changedRows.values()] as unknown as readonly AnyRow[])
     }
     rows.followTotal(delta.applied_total)
   }

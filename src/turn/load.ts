@@ -6,7 +6,7 @@ import { readList } from '../ledger/lists.js'
 import { keysOf, listsOf, mayNameMore } from '../projections/need.js'
 import type { Hints } from '../projections/hint.js'
 import type { BatchEntry } from '../projections/outcome.js'
-import type { LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
+import type { KeyedRow, LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
 import { keyText } from '../projections/tables.js'
 import { missingKeys, type WorkingSet } from '../projections/working-set.js'
 import type { ObjectStore } from '../storage/object-store.js'
@@ -26,7 +26,7 @@ export async function loadRows(
   let open = entries
   for (let round = 0; round < ROUNDS_MAX; round++) {
     const wanted = missingOf(rows, open, hints)
-    if (wanted.open.length === 0) return
+    if (wanted.keys.size === 0 && wanted.lists.size === 0) return
     // What an entry names depends on the rows that it named before: who has all of his is not asked again.
     open = wanted.open
     await Promise.all([
@@ -48,9 +48,12 @@ export const isLoaded = (rows: WorkingSet, entry: BatchEntry, hints: Hints): boo
 type Wanted = {
   readonly keys: Map<TableName, Map<string, RowKey>>
   readonly lists: Set<string>
-  /** The entries that something is missing for. */
+  /** The entries that may name more, once they have what is missing. */
   readonly open: BatchEntry[]
 }
+
+/** What is found under an idempotency key names no other row, so that most entries are asked once. */
+const leadsOn = ({ table }: KeyedRow): boolean => table !== 'idempotency_keys'
 
 function missingOf(rows: WorkingSet, entries: readonly BatchEntry[], hints: Hints): Wanted {
   const keys: Wanted['keys'] = new Map()
@@ -59,7 +62,7 @@ function missingOf(rows: WorkingSet, entries: readonly BatchEntry[], hints: Hint
   for (const entry of entries) {
     const missingLists = listsOf(entry, rows).filter((sha256) => !rows.isListKnown(sha256))
     const missing = missingKeys(rows, keysOf(entry, rows, hints))
-    if (missingLists.length > 0 || missing.length > 0) open.push(entry)
+    if (missingLists.length > 0 || missing.some(leadsOn)) open.push(entry)
     for (const sha256 of missingLists) lists.add(sha256)
     for (const { table, key } of missing) {
       const ofTable = keys.get(table) ?? new Map<string, RowKey>()

@@ -13,7 +13,7 @@ import { instantMs } from '../../src/core/time.js'
 import { newUlid } from '../../src/core/ulid.js'
 import { EVENT_TYPES } from '../../src/events/event.js'
 import { segmentObjectName } from '../../src/ledger/segment.js'
-import type { LooseRow, TableName } from '../../src/projections/tables.js'
+import { type LooseRow, rowsByKey } from '../../src/projections/tables.js'
 import { readPointer } from '../../src/tables/snapshot.js'
 import { NOW, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
@@ -604,7 +604,7 @@ const publishWrongRuns = (store: string): Promise<readonly [string, string]> =>
       sequence,
       base: published,
       snapshot: view.snapshot,
-      changed: new Map<TableName, readonly LooseRow[]>([['runs', [wrong, extra]]]),
+      changed: new Map([['runs', rowsByKey('runs', [wrong, extra])]]),
       segments: [],
       fold_time: instantMs(revision.fold_time),
       published_at: deps.clock.now(),

@@ -83,7 +83,8 @@ function batchesIn(bytes: Uint8Array): readonly (readonly StoredEvent[])[] | und
     const { batches } = JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes)) as {
       readonly batches?: readonly { readonly events: readonly StoredEvent[] }[]
     }
-    return batches?.map(({ events }) => events)
+    // What a hostile segment calls an event may be anything.
+    return batches?.map(({ events }) => events.filter((event) => typeof event === 'object' && event !== null))
   } catch {
     return undefined
   }

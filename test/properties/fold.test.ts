@@ -10,7 +10,7 @@ import { poolKeysOf } from '../../src/projections/pool.js'
 import { RETENTION } from '../../src/projections/retention.js'
 import type { RunRow, TaskRow } from '../../src/projections/run-table.js'
 import { isActive, isOver } from '../../src/projections/state-machine.js'
-import { type AnyRow, keyTextOfRow, TABLE_NAMES, type TableName } from '../../src/projections/tables.js'
+import { keyTextOfRow, TABLE_NAMES, type TableName } from '../../src/projections/tables.js'
 import { RESOLUTIONS } from '../../src/projections/task.js'
 import { createWorkingSet, type WorkingSet } from '../../src/projections/working-set.js'
 import { createStory, type Story, type StoryBatch } from '../fixtures/fold-story.js'
@@ -75,7 +75,7 @@ function everythingIn(rows: WorkingSet): ReturnType<Story['everything']> {
   rows.stamp(1)
   const dirty = rows.dirtyRows()
   const tables = TABLE_NAMES.map((table) => {
-    const some: readonly AnyRow[] = dirty.get(table) ?? []
+    const some = [...(dirty.get(table)?.values() ?? [])]
     const byKey = some.map((row) => [keyTextOfRow(table, row), { ...row, row_version: 0 }] as const)
     return [table, Object.fromEntries(byKey.sort(([left], [right]) => (left < right ? -1 : 1)))]
   })

@@ -1,0 +1,87 @@
+// Any split of a history into revisions gives the same tables, through real turns, merges and restarts; and at every
+// revision base and L0 together are the full fold (I15).
+
+import { describe, expect, test } from '@jest/globals'
+import { sha256 } from '../../src/core/hash.js'
+import { listName } from '../../src/core/keys.js'
+import { floorTo, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
+import { ulidAt } from '../../src/core/ulid.js'
+import { TABLE_NAMES, type LooseRow } from '../../src/projections/tables.js'
+import { CREATE } from '../../src/storage/object-store.js'
+import { foldOnly } from '../../src/turn/reconcile.js'
+import { createHistory, type History, MIXED_TROUBLE } from '../fixtures/history.js'
+import type { HistoryBatch } from '../fixtures/history-world.js'
+import { createRandom } from '../fixtures/random.js'
+import { collect, merge } from '../fixtures/roles.js'
+import { createScenario } from '../fixtures/scenario.js'
+import { VIRTUAL_START } from '../fixtures/virtual-time.js'
+
+const SEEDS = Array.from({ length: 4 }, (_, index) => 7_000 + index)
+const SPLITS = 3
+/** Between two segments: longer than a turn and a merge take, so that stamps are the same whatever happens in between. */
+const STEP_MS = 20 * SECOND_MS
+
+type Split = {
+  /** How likely a turn comes after a segment. */
+  readonly turns: number
+  readonly merges: number
+  readonly restarts: number
+}
+
+const ONE_TURN: Split = { turns: 0, merges: 0, restarts: 0 }
+
+const idOf = (text: string): string => ulidAt(VIRTUAL_START, sha256(text).subarray(0, 10))
+
+/** A history can be read once. */
+type Told = { readonly lists: History['lists']; readonly batches: readonly HistoryBatch[] }
+
+async function tablesOf(seed: number, history: Told, name: string, { turns, merges, restarts }: Split): Promise<readonly LooseRow[]> {
+  const random = createRandom(`split/${seed}/${name}`)
+  const { world, decider, tell, plant, rows, expectInvariants } = createScenario({ seed: `${seed}/${name}` })
+  const { time, bucket, scope } = world
+  const keeper = world.start('keeper')
+  await tell(async () => {
+    for (const [sha, values] of history.lists) {
+      await bucket.put(listName(sha), new TextEncoder().encode(JSON.stringify(values)), { if_generation: CREATE })
+    }
+    let { turn } = decider('turn 0', { reconcile: foldOnly })
+    for (const [index, { events }] of history.batches.entries()) {
+      await time.sleep(VIRTUAL_START + (index + 1) * STEP_MS - time.now())
+      const minute = floorTo(time.now(), MINUTE_MS)
+      const segment_name = ulidAt(minute, sha256(`${seed}/${index}`).subarray(0, 10))
+      const batches = [{ batch_id: idOf(`batch ${index}`), events }]
+      await plant(segment_name, { schema: 'servo-segment-v1', ...scope, write_id: idOf(`write ${index}`), batches })
+      if (random.isTrue(turns)) await turn()
+      if (random.isTrue(merges)) await merge(keeper, random.isTrue(0.5))
+      if (random.isTrue(restarts)) turn = decider(`turn ${index + 1}`, { reconcile: foldOnly }).turn
+    }
+    for (let isMore = true; isMore; ) isMore = (await turn()).more
+    if (merges > 0) await merge(keeper)
+    await collect(keeper)
+  })
+  await expectInvariants()
+  return (await Promise.all(TABLE_NAMES.map(rows))).flat().map((row) => ({ ...row, row_version: 0 }))
+}
+
+describe('I15 any split of a history into revisions', () => {
+  test.each(SEEDS)('gives the same tables, seed %i', async (seed) => {
+    let at = VIRTUAL_START
+    const { lists, batches } = createHistory({
+      seed,
+      assets: 4,
+      runs: 6,
+      now: () => (at += SECOND_MS),
+      trouble: MIXED_TROUBLE,
+      changes: 0.05,
+    })
+    const history = { lists, batches: [...batches] }
+    const whole = await tablesOf(seed, history, 'whole', ONE_TURN)
+    expect(whole.length).toBeGreaterThan(100)
+    for (let split = 0; split < SPLITS; split++) {
+      const random = createRandom(`splits/${seed}/${split}`)
+      const how = { turns: random.next(), merges: random.next() / 4, restarts: random.next() / 4 }
+      const tables = await tablesOf(seed, history, String(split), how)
+      expect({ seed, split, how, tables }).toEqual({ seed, split, how, tables: whole })
+    }
+  })
+})
