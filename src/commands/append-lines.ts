@@ -37,7 +37,7 @@ export function parseLines(input: Uint8Array, scope: Scope): ParsedLines {
       continue
     }
     const { label, event } = parsed
-    // As checkBatch weighs it, so that what fits here fits there.
+    // As packBatch weighs it, so that what fits here fits there.
     const bytes = Buffer.byteLength(JSON.stringify(event)) + 1
     const open = batches.at(-1)
     if (open !== undefined && label !== undefined && open.label === label) {
@@ -49,7 +49,7 @@ export function parseLines(input: Uint8Array, scope: Scope): ParsedLines {
     }
   }
   for (const batch of batches) {
-    const problem = sizeProblem(batch)
+    const problem = sizeProblem(batch, scope)
     if (problem !== undefined) faults.push({ line: batch.lines[0] as number, problem })
   }
   return { batches, faults: faults.sort((left, right) => left.line - right.line) }
@@ -96,9 +96,9 @@ function parseLine(content: string | undefined, scope: Scope): ParsedLine {
 /** Around the events of a batch: its own members, well rounded up. */
 const BATCH_HEAD_BYTES_MAX = 1_024
 
-function sizeProblem({ events, bytes }: { readonly events: readonly LedgerEvent[]; readonly bytes: number }): string | undefined {
+function sizeProblem({ events, bytes }: Pick<LineBatch, 'events' | 'bytes'>, scope: Scope): string | undefined {
   if (events.length <= BATCH_EVENTS_MAX && bytes + BATCH_HEAD_BYTES_MAX <= BATCH_BYTES_MAX) return undefined
-  const [fault] = batchFaults(events)
+  const [fault] = batchFaults(events, scope)
   return fault === undefined ? undefined : `${fault.message} The batch begins with this line.`
 }
 

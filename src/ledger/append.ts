@@ -2,14 +2,13 @@
 // never deletes, and never takes silence for success: after anything but a plain 200 it looks at what is there.
 
 import { assert, isOperatingError, messageOf, unavailable } from '../core/errors.js'
-import { sha256Hex } from '../core/hash.js'
-import { keysSha256 } from '../core/keys.js'
+import { keysSha256, segmentMinute, segmentNameAt } from '../core/keys.js'
 import { CREATION_SKEW_MS_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
-import { type Clock, floorTo, instantText, MINUTE_MS, stampMs } from '../core/time.js'
-import { newUlid, type RandomBytes, ulidAt } from '../core/ulid.js'
+import { type Clock, instantText, MINUTE_MS, stampMs } from '../core/time.js'
+import { newUlid, type RandomBytes } from '../core/ulid.js'
 import type { LedgerEvent } from '../events/event.js'
 import { CREATE, type ObjectHead, type ObjectStore } from '../storage/object-store.js'
-import { checkBatch, encodeSegment, type EventBatch, segmentMeta, segmentObjectName } from './segment.js'
+import { encodeSegment, type EventBatch, type PackedBatch, packBatch, segmentMeta, segmentObjectName } from './segment.js'
 
 export type AppendAnswer = {
   /** `duplicate`: a segment with exactly these keys and bases was durable already. */
@@ -44,8 +43,7 @@ const RETRY_FIRST_MS = 25
 const RETRY_LONGEST_MS = 1_000
 
 type Waiting = {
-  readonly batch: readonly LedgerEvent[]
-  readonly size: number
+  readonly batch: PackedBatch
   readonly resolve: (answer: AppendAnswer) => void
   readonly reject: (error: unknown) => void
 }
@@ -69,9 +67,9 @@ export function createAppender(deps: AppenderDeps): Appender {
   function takeGroup(): Waiting[] {
     let size = 0
     let count = 0
-    for (const waiting of queue) {
-      if (count > 0 && size + waiting.size > SEGMENT_BYTES_MAX * GROUP_SHARE) break
-      size += waiting.size
+    for (const { batch } of queue) {
+      if (count > 0 && size + batch.bytes > SEGMENT_BYTES_MAX * GROUP_SHARE) break
+      size += batch.bytes
       count += 1
     }
     return queue.splice(0, count)
@@ -87,21 +85,18 @@ export function createAppender(deps: AppenderDeps): Appender {
   }
 
   return {
-    append(batch) {
-      const size = checkBatch(batch)
+    append(events) {
+      const batch = packBatch(events, deps.scope)
       return new Promise((resolve, reject) => {
-        queue.push({ batch, size, resolve, reject })
+        queue.push({ batch, resolve, reject })
         void drain()
       })
     },
-    async appendTogether(batches) {
-      for (const batch of batches) checkBatch(batch)
-      return write(batches)
-    },
+    appendTogether: async (batches) => write(batches.map((events) => packBatch(events, deps.scope))),
   }
 }
 
-type SegmentWriter = (batches: readonly (readonly LedgerEvent[])[]) => Promise<AppendAnswer>
+type SegmentWriter = (batches: readonly PackedBatch[]) => Promise<AppendAnswer>
 
 function createSegmentWriter({ store, scope, clock, random, closedThrough, log }: AppenderDeps): SegmentWriter {
   /** Store's clock minus ours, from its last answer: names are made of the store's time, not of this machine's. */
@@ -110,7 +105,7 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     skew_ms = server_time - clock.now()
   }
   const storeTime = () => clock.now() + (skew_ms ?? 0)
-  const currentMinute = () => Math.max(floorTo(storeTime(), MINUTE_MS), closedThrough() + MINUTE_MS)
+  const currentMinute = () => segmentMinute(storeTime(), closedThrough())
 
   /** What is under the name, when it holds the same keys: durable, ours or somebody's. */
   async function find(name: string, keys_sha256: string): Promise<ObjectHead | 'absent' | 'other'> {
@@ -141,12 +136,13 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
 
   return async function write(batches) {
     assert(batches.length > 0, 'An append without a batch.')
-    const events = batches.flat()
+    const events = batches.flatMap((batch) => batch.events)
     const write_id = newUlid(clock.now(), random)
-    const segmentBatches: EventBatch[] = batches.map((batch) => ({ batch_id: newUlid(clock.now(), random), events: batch }))
+    const segmentBatches: EventBatch[] = batches.map(({ events, json }) => ({ batch_id: newUlid(clock.now(), random), events, json }))
     const started = clock.elapsed()
     let salt = 0
     const keys_sha256 = keysSha256(scope, events)
+    const objectNameAt = (minute: number, salted: number) => segmentObjectName(segmentNameAt(minute, keys_sha256, salted))
     let lastFailure: unknown
     // A process that was paused for longer than the deadline learns only now that its write came too late.
     let tries_left = 1
@@ -154,12 +150,12 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
       tries_left -= 1
       if (attempt > 0) await clock.sleep(Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_LONGEST_MS))
       // Before the first answer this machine's clock may be wrong by hours, and would leave a stray copy in an old minute.
-      if (skew_ms === undefined) await learnTime(segmentNameAt(currentMinute(), keys_sha256, salt))
+      if (skew_ms === undefined) await learnTime(objectNameAt(currentMinute(), salt))
       const minute = currentMinute()
-      const name = segmentNameAt(minute, keys_sha256, salt)
+      const name = objectNameAt(minute, salt)
       const bytes = encodeSegment({ ...scope, write_id, written_at: instantText(storeTime()), batches: segmentBatches })
       const meta = segmentMeta({ keys_sha256, write_id, batches: segmentBatches })
-      const before = segmentNameAt(minute - MINUTE_MS, keys_sha256, salt)
+      const before = objectNameAt(minute - MINUTE_MS, salt)
       try {
         const [twin, answer] = await Promise.all([find(before, keys_sha256), tryPut(name, bytes, meta)])
         if (isDurable(twin, minute - MINUTE_MS)) return { kind: twin.meta['write_id'] === write_id ? 'appended' : 'duplicate', head: twin }
@@ -188,12 +184,6 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
       lastFailure,
     )
   }
-}
-
-/** Two different sets of keys that share 80 bits: the second is named by a salted digest. Nobody will ever see it. */
-function segmentNameAt(minute: number, keys_sha256: string, salt: number): string {
-  const digest = salt === 0 ? keys_sha256 : sha256Hex(`${keys_sha256}/${salt}`)
-  return segmentObjectName(ulidAt(minute, Buffer.from(digest.slice(0, 20), 'hex')))
 }
 
 const isDurable = (found: ObjectHead | 'absent' | 'other', minute: number): found is ObjectHead =>

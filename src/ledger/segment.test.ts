@@ -13,7 +13,7 @@ import { batchSpans } from './json-span.js'
 import {
   BatchRefusedError,
   batchFaults,
-  checkBatch,
+  packBatch,
   encodeSegment,
   parseSegment,
   quarantinedSegment,
@@ -245,9 +245,9 @@ describe('batchSpans', () => {
   })
 })
 
-describe('checkBatch', () => {
+describe('packBatch', () => {
   test('weighs what may be appended', () => {
-    const weight = checkBatch(EXAMPLES)
+    const weight = packBatch(EXAMPLES, SCOPE).bytes
     const stored = textOf(segmentOf(EXAMPLES)).length - textOf(segmentOf()).length
     expect(weight).toBeGreaterThanOrEqual(stored)
     expect(weight).toBeLessThan(stored + 50)
@@ -256,7 +256,7 @@ describe('checkBatch', () => {
   test('refuses with size and limit in the message', () => {
     const refusal = (events: readonly LedgerEvent[]): string => {
       try {
-        checkBatch(events)
+        packBatch(events, SCOPE)
         return 'none'
       } catch (error) {
         expect(error).toBeInstanceOf(BatchRefusedError)
@@ -273,12 +273,10 @@ describe('checkBatch', () => {
   })
 
   test('names every event that nobody could read', () => {
-    const faults = batchFaults([
-      POOL,
-      { ...POOL, event_id: 'x' },
-      { ...POOL, workspace_id: 'test' },
-      { ...POOL, event_version: 2 } as unknown as LedgerEvent,
-    ])
+    const faults = batchFaults(
+      [POOL, { ...POOL, event_id: 'x' }, { ...POOL, workspace_id: 'test' }, { ...POOL, event_version: 2 } as unknown as LedgerEvent],
+      SCOPE,
+    )
     expect(faults.map(({ event_index, reason }) => [event_index, reason])).toEqual([
       [1, 'BAD_SCHEMA'],
       [2, 'WRONG_WORKSPACE'],

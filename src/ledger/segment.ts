@@ -16,7 +16,12 @@ export const SEGMENT_SCHEMA = 'servo-segment-v1'
 export const segmentObjectName = (segment_name: string): string => `${LEDGER_PREFIX}${segment_name}.json`
 export const segmentName = (object_name: string): string => object_name.slice(LEDGER_PREFIX.length, -'.json'.length)
 
-export type EventBatch = { readonly batch_id: string; readonly events: readonly LedgerEvent[] }
+export type EventBatch = {
+  readonly batch_id: string
+  readonly events: readonly LedgerEvent[]
+  /** The events as JSON, where they were written already. */
+  readonly json?: string
+}
 
 export type Segment = Scope & {
   readonly write_id: string
@@ -27,7 +32,9 @@ export type Segment = Scope & {
 // Writing
 
 export function encodeSegment({ tenant_id, workspace_id, write_id, written_at, batches }: Segment): Uint8Array {
-  const bytes = Buffer.from(JSON.stringify({ schema: SEGMENT_SCHEMA, tenant_id, workspace_id, write_id, written_at, batches }))
+  const head = JSON.stringify({ schema: SEGMENT_SCHEMA, tenant_id, workspace_id, write_id, written_at })
+  const written = batches.map(({ batch_id, events, json = JSON.stringify(events) }) => `{"batch_id":"${batch_id}","events":${json}}`)
+  const bytes = Buffer.from(`${head.slice(0, -1)},"batches":[${written.join(',')}]}`)
   assert(bytes.length <= SEGMENT_BYTES_MAX, `A segment of ${bytes.length} bytes was put together, ${SEGMENT_BYTES_MAX} are the limit.`)
   return bytes
 }
@@ -71,33 +78,43 @@ export type BatchFault = {
 /** In quarantine entries and faults: not one event, but the whole batch, or the whole segment. */
 export const WHOLE = -1
 
-/** The bytes that the batch adds to a segment. Throws a BatchRefusedError for what every reader would quarantine. */
-export function checkBatch(events: readonly LedgerEvent[]): number {
-  const { bytes, faults } = weighBatch(events)
-  if (faults.length > 0) throw new BatchRefusedError(faults)
-  return bytes
+export type PackedBatch = {
+  readonly events: readonly LedgerEvent[]
+  readonly json: string
+  /** What the batch adds to a segment. */
+  readonly bytes: number
 }
 
-/** As checkBatch, with the faults as a value: for whoever reports several. */
-export const batchFaults = (events: readonly LedgerEvent[]): readonly BatchFault[] => weighBatch(events).faults
+/** The batch as it will be stored. Throws a BatchRefusedError for what every reader would quarantine. */
+export function packBatch(events: readonly LedgerEvent[], scope: Scope): PackedBatch {
+  const packed = pack(events, scope)
+  if ('faults' in packed) throw new BatchRefusedError(packed.faults)
+  return packed
+}
+
+/** As packBatch, with the faults as a value: for whoever reports several. */
+export function batchFaults(events: readonly LedgerEvent[], scope: Scope): readonly BatchFault[] {
+  const packed = pack(events, scope)
+  return 'faults' in packed ? packed.faults : []
+}
 
 /** Around the events of a batch: its own members and their names. */
 const BATCH_HEAD_BYTES = 64
 
-function weighBatch(events: readonly LedgerEvent[]): { readonly bytes: number; readonly faults: readonly BatchFault[] } {
-  const whole = (message: string, reason: QuarantineReason) => ({ bytes: 0, faults: [{ event_index: WHOLE, reason, message }] })
-  const scope = events[0]
-  if (scope === undefined) return whole('The batch has no events. Append at least one.', 'BAD_SCHEMA')
+function pack(events: readonly LedgerEvent[], scope: Scope): PackedBatch | { readonly faults: readonly BatchFault[] } {
+  const whole = (message: string, reason: QuarantineReason) => ({ faults: [{ event_index: WHOLE, reason, message }] })
+  if (events.length === 0) return whole('The batch has no events. Append at least one.', 'BAD_SCHEMA')
   if (events.length > BATCH_EVENTS_MAX) return whole(tooManyEvents(events.length), 'TOO_LARGE')
   const faults: BatchFault[] = []
-  let bytes = BATCH_HEAD_BYTES
   for (const [event_index, event] of events.entries()) {
     const parsed = parseEvent(event, scope)
-    if (parsed.kind === 'event') bytes += Buffer.byteLength(JSON.stringify(event)) + 1
-    else faults.push({ event_index, reason: parsed.reason, message: `Event ${event_index} of the batch: ${parsed.detail}` })
+    if (parsed.kind === 'event') continue
+    faults.push({ event_index, reason: parsed.reason, message: `Event ${event_index} of the batch: ${parsed.detail}` })
   }
-  if (bytes > BATCH_BYTES_MAX) faults.push({ event_index: WHOLE, reason: 'TOO_LARGE', message: tooManyBytes(bytes) })
-  return { bytes, faults }
+  if (faults.length > 0) return { faults }
+  const json = JSON.stringify(events)
+  const bytes = BATCH_HEAD_BYTES + Buffer.byteLength(json)
+  return bytes > BATCH_BYTES_MAX ? whole(tooManyBytes(bytes), 'TOO_LARGE') : { events, json, bytes }
 }
 
 const tooManyEvents = (count: number): string =>

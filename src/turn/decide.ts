@@ -7,7 +7,7 @@ import { crc32cHex } from '../core/hash.js'
 import type { LedgerEvent } from '../events/event.js'
 import { type AppendAnswer, GROUP_SHARE } from '../ledger/append.js'
 import { readSegment } from '../ledger/read.js'
-import { checkBatch, segmentName } from '../ledger/segment.js'
+import { packBatch, segmentName } from '../ledger/segment.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
 import type { Lookup } from './load.js'
 import type { Pass, TurnDeps } from './pass.js'
@@ -44,7 +44,10 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
 async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass, decisions: readonly Decision[]): Promise<StoredSegment[]> {
   const envelope = { ...deps.scope, now: pass.now, random: deps.random }
   const stored: StoredSegment[] = []
-  for (const batches of inSegments(decisions.map((decision) => eventsOf(decision, envelope)))) {
+  for (const batches of inSegments(
+    decisions.map((decision) => eventsOf(decision, envelope)),
+    deps.scope,
+  )) {
     const answer = await deps.appender.appendTogether(batches)
     const segment_name = segmentName(answer.head.name)
     const isFolded = workspace.folded.has(segment_name) || pass.pending.segments.some(({ name }) => name === segment_name)
@@ -56,11 +59,11 @@ async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass,
 }
 
 /** Batches that fit one segment; a batch is never divided. */
-function inSegments(batches: readonly (readonly LedgerEvent[])[]): (readonly LedgerEvent[])[][] {
+function inSegments(batches: readonly (readonly LedgerEvent[])[], scope: TurnDeps['scope']): (readonly LedgerEvent[])[][] {
   const segments: (readonly LedgerEvent[])[][] = []
   let bytes = SEGMENT_BYTES_MAX
   for (const batch of batches) {
-    const size = checkBatch(batch)
+    const size = packBatch(batch, scope).bytes
     if (bytes + size > SEGMENT_BYTES_MAX * GROUP_SHARE) {
       segments.push([])
       bytes = 0
