@@ -121,6 +121,9 @@ export const POINTER_BYTES_MAX = 64 * KB
 export const CHAIN_PAGE_REVISIONS = 1_000
 /** A turn older than this publishes nothing: collection may take its files. Far above what a turn needs on a slow store. */
 export const TURN_DEADLINE_MS = 10 * MINUTE_MS
+/** How often a turn compares its memory with what a fresh start would load: drift would be a bug, and must not last. */
+export const HOT_STATE_CHECK_INTERVAL_MS = 3_600_000
+
 /** Events read and folded before the next look at the time: a slice stays well below PUBLISH_AFTER_MS. */
 export const SLICE_EVENTS_MAX = 4_000
 /** Rounds of decisions in one turn. A controller that has more to say than this repeats itself. */

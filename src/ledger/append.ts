@@ -8,6 +8,7 @@ import { type Clock, instantText, MINUTE_MS, stampMs } from '../core/time.js'
 import { newUlid, type RandomBytes } from '../core/ulid.js'
 import type { LedgerEvent } from '../events/event.js'
 import { CREATE, type ObjectHead, type ObjectStore } from '../storage/object-store.js'
+import { divergentKeys } from './divergence.js'
 import { encodeSegment, type EventBatch, type PackedBatch, packBatch, segmentMeta, segmentObjectName } from './segment.js'
 
 export type AppendAnswer = {
@@ -123,6 +124,18 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     }
   }
 
+  /** What was said first stands; that somebody said something else under the same keys is worth a line. */
+  async function noteDivergence(head: ObjectHead, events: readonly LedgerEvent[]): Promise<void> {
+    if (log === undefined) return
+    try {
+      const keys = await divergentKeys(store, scope, head, events)
+      if (keys.length > 0) log(`payload_divergence: ${head.name} was there first and says otherwise under ${keys.slice(0, 3).join(', ')}.`)
+    } catch (error) {
+      if (!isOperatingError(error)) throw error
+      log(`${head.name} was there first, and could not be compared with what was appended: ${messageOf(error)}`)
+    }
+  }
+
   async function tryPut(name: string, bytes: Uint8Array, meta: Readonly<Record<string, string>>) {
     try {
       const answer = await store.put(name, bytes, { if_generation: CREATE, meta })
@@ -143,6 +156,11 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     let salt = 0
     const keys_sha256 = keysSha256(scope, events)
     const objectNameAt = (minute: number, salted: number) => segmentObjectName(segmentNameAt(minute, keys_sha256, salted))
+    const acknowledge = async (head: ObjectHead): Promise<AppendAnswer> => {
+      if (head.meta['write_id'] === write_id) return { kind: 'appended', head }
+      await noteDivergence(head, events)
+      return { kind: 'duplicate', head }
+    }
     let lastFailure: unknown
     // A process that was paused for longer than the deadline learns only now that its write came too late.
     let tries_left = 1
@@ -158,7 +176,7 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
       const before = objectNameAt(minute - MINUTE_MS, salt)
       try {
         const [twin, answer] = await Promise.all([find(before, keys_sha256), tryPut(name, bytes, meta)])
-        if (isDurable(twin, minute - MINUTE_MS)) return { kind: twin.meta['write_id'] === write_id ? 'appended' : 'duplicate', head: twin }
+        if (isDurable(twin, minute - MINUTE_MS)) return acknowledge(twin)
         if (answer.kind === 'stored') {
           if (!answer.late && isInItsMinute(answer.head, minute)) return { kind: 'appended', head: answer.head, bytes }
           lastFailure = `created at ${answer.head.creation_time}, too far from the minute in its name`
@@ -168,11 +186,7 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
         lastFailure = answer.kind === 'unknown' ? answer.error : answer.kind
         const found = await find(name, keys_sha256)
         if (found === 'other') salt += 1
-        else if (isDurable(found, minute)) {
-          const isOurs = found.meta['write_id'] === write_id
-          if (!isOurs) log?.(`Segment ${name} holds the same keys already, appended by write ${found.meta['write_id'] ?? 'unknown'}.`)
-          return { kind: isOurs ? 'appended' : 'duplicate', head: found }
-        }
+        else if (isDurable(found, minute)) return acknowledge(found)
       } catch (error) {
         if (!isOperatingError(error, 'unavailable')) throw error
         lastFailure = error

@@ -1,7 +1,8 @@
 // The rows that a turn keeps in memory: loaded once from a revision, then kept by deltas. It is a copy of published
 // rows and never a source of anything: drop it at any moment, and the next turn loads it again.
 
-import { type AnyRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
+import { canonicalJson } from '../core/canonical.js'
+import { type AnyRow, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
 import type { Revision } from '../tables/revision.js'
 import { loadPage } from '../tables/page.js'
@@ -30,6 +31,16 @@ export async function loadHotState(tables: TableStore, snapshot: Snapshot): Prom
     await load('dep_satisfaction', ofTheseRuns)
   }
   return rows
+}
+
+/** The rows that differ between two sets that stand on the same revision, by table and key; empty when they agree. */
+export function differingHotRows(left: WorkingSet, right: WorkingSet): readonly string[] {
+  return TABLE_NAMES.flatMap((table) => {
+    const byKey = (rows: WorkingSet) => new Map(rows.hotRows(table).map((row) => [keyTextOfRow(table, row), canonicalJson(row)]))
+    const [these, those] = [byKey(left), byKey(right)]
+    const keys = new Set([...these.keys(), ...those.keys()])
+    return [...keys].filter((key) => these.get(key) !== those.get(key)).map((key) => `${table} ${key.replaceAll('\u0000', ' ')}`)
+  })
 }
 
 async function readAll(

@@ -4,7 +4,14 @@
 import { publish } from '../compactor/publish.js'
 import { refuseNewerFold } from '../compactor/swap.js'
 import { conflict } from '../core/errors.js'
-import { MERGE_DUE_DELTAS, MERGE_DUE_ROWS, PUBLISH_AFTER_MS, TURN_DEADLINE_MS, TURN_MS_MAX } from '../core/limits.js'
+import {
+  HOT_STATE_CHECK_INTERVAL_MS,
+  MERGE_DUE_DELTAS,
+  MERGE_DUE_ROWS,
+  PUBLISH_AFTER_MS,
+  TURN_DEADLINE_MS,
+  TURN_MS_MAX,
+} from '../core/limits.js'
 import { instantText } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { setSumText } from '../ledger/set-sum.js'
@@ -13,6 +20,7 @@ import type { OutcomeCounts } from '../tables/revision.js'
 import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
 import { foldSegments, readSegments } from './fold-segments.js'
 import { decide } from './decide.js'
+import { differingHotRows, loadHotState } from './hot-state.js'
 import { findMissed, listNewSegments } from './order.js'
 import {
   beginPass,
@@ -59,6 +67,7 @@ export function createTurn(deps: TurnDeps): Turn {
   let workspace = EMPTY_WORKSPACE()
   const filters = createFilterCache(deps)
   let last_publish_at = Number.NEGATIVE_INFINITY
+  let checked_at = deps.clock.elapsed()
 
   async function follow(): Promise<number> {
     const { published, server_time } = await readPointer(deps.store)
@@ -70,7 +79,22 @@ export function createTurn(deps: TurnDeps): Turn {
     }
     refuseNewerFold(published.pointer, foldVersionOf(deps))
     workspace = await followPointer(deps, workspace, published)
+    if (deps.clock.elapsed() - checked_at >= HOT_STATE_CHECK_INTERVAL_MS) await checkHotState()
     return server_time
+  }
+
+  /** The memory follows deltas for as long as the process lives: what it has must be what a fresh start would load. */
+  async function checkHotState(): Promise<void> {
+    checked_at = deps.clock.elapsed()
+    const { snapshot, rows } = workspace
+    if (snapshot === undefined) return
+    const loaded = await loadHotState(deps, snapshot)
+    const differing = differingHotRows(rows, loaded)
+    if (differing.length === 0) return
+    deps.log?.(
+      `hot_state_drift: ${differing.length} rows in memory are not those of revision ${snapshot.revision.sequence}, first ${differing[0]}.`,
+    )
+    workspace = { ...workspace, rows: loaded }
   }
 
   /** false: another turn won; everything folded since the last publish is dropped and will be folded again. */

@@ -3,6 +3,7 @@
 import { expect, test } from '@jest/globals'
 import { sha256Hex } from '../../src/core/hash.js'
 import { MINUTE_MS } from '../../src/core/time.js'
+import { createWriter } from '../fixtures/roles.js'
 import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'
 
 test('a create that was stalled into a closed minute, and whose answer was lost, is not acknowledged when it is found', async () => {
@@ -34,5 +35,23 @@ test('the same key on another basis is appended, in the same minute too', async 
   ])
   expect([first?.kind, again?.kind, moved?.kind]).toEqual(['appended', 'duplicate', 'appended'])
   expect(world.oracle.ledger.size).toBe(2)
+  await expectInvariants()
+})
+
+test('the same key with another payload leaves what was there, and a line in the log', async () => {
+  const { say, tell, world, expectInvariants } = createScenario()
+  const lines: string[] = []
+  const { append } = createWriter(world, world.start('writer'), (line) => lines.push(line))
+  const first = say.poolDefined('pool:x', 1)
+  const same = { ...say.poolDefined('pool:x', 1), idempotency_key: first.idempotency_key }
+  const other = { ...say.poolDefined('pool:x', 2), idempotency_key: first.idempotency_key }
+  const kinds = await tell(async () => [
+    (await append([first])).kind,
+    (await append([same])).kind,
+    lines.length,
+    (await append([other])).kind,
+  ])
+  expect(kinds).toEqual(['appended', 'duplicate', 0, 'duplicate'])
+  expect(lines).toEqual([expect.stringMatching(/^payload_divergence: ledger\/orchestration\/\w+\.json .* pool_def:pool:x/)])
   await expectInvariants()
 })

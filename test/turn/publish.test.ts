@@ -1,7 +1,8 @@
 // What a turn and a merge publish, when others say the same at once, uploads stall, or rows have had their time.
 
 import { describe, expect, test } from '@jest/globals'
-import { DAY_MS, SECOND_MS } from '../../src/core/time.js'
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/core/time.js'
+import type { Rows } from '../../src/projections/tables.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import { merge } from '../fixtures/roles.js'
 import { createScenario, once } from '../fixtures/scenario.js'
@@ -100,5 +101,32 @@ describe('what is published', () => {
     })
     expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 3 })
     await expectInvariants()
+  })
+})
+
+describe('what a turn remembers', () => {
+  test('is compared with a fresh load every hour, and given up where they differ', async () => {
+    const { say, writer, decider, tell, world, row } = createScenario()
+    const { turn, log, workspace } = decider()
+    const drifted = 'hot_state_drift: 1 rows in memory are not those of revision 2, first pools pool:x.'
+    await tell(async () => {
+      await turn()
+      await writer().append([say.poolDefined('pool:x', 1)])
+      await turn()
+      await world.time.sleep(HOUR_MS)
+      await turn()
+      expect(log).toEqual([])
+      const pool = workspace().rows.get('pools', 'pool:x')
+      workspace().rows.follow('pools', [{ ...pool, max_running: 7 } as Rows['pools']])
+      await turn()
+      expect(log).toEqual([])
+      await world.time.sleep(HOUR_MS)
+      await turn()
+      expect(log).toEqual([drifted])
+      expect(workspace().rows.get('pools', 'pool:x')?.max_running).toBe(1)
+    })
+    expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 1 })
+    // A drift by itself is what every simulation and crash test fails by.
+    expect(world.oracle.problems).toEqual([drifted])
   })
 })
