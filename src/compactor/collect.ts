@@ -71,8 +71,11 @@ export async function reachableFiles(store: ObjectStore, pointer: Pointer, now: 
   const checkpoints = new Map<string, Checkpoint>()
   // The oldest revision that can be opened needs its checkpoint, and every delta since that checkpoint.
   let needed_through = pointer.checkpoint.sequence
+  // A revision is what was believed until the next one came: one that stood for days is readable for a day after that.
+  let replaced_at = now
   for await (const revision of walkBack(store, pointer, 0)) {
-    const isKept = now - instantMs(revision.published_at) <= AS_OF_KEPT_MS || revision.sequence === pointer.sequence
+    const isKept = now - replaced_at <= AS_OF_KEPT_MS
+    replaced_at = instantMs(revision.published_at)
     if (!isKept && revision.sequence <= needed_through) break
     for (const { name } of revision.files_added) names.add(name)
     if (isKept) {

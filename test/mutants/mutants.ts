@@ -111,9 +111,9 @@ const APPENDING: readonly Mutant[] = [
     name: 'name floor dropped',
     edits: [
       {
-        file: APPEND,
-        find: 'Math.max(floorTo(storeTime(), MINUTE_MS), closedThrough() + MINUTE_MS)',
-        replace: 'floorTo(storeTime(), MINUTE_MS)',
+        file: 'src/core/keys.ts',
+        find: 'Math.max(floorTo(now_ms, MINUTE_MS), closed_through_ms + MINUTE_MS)',
+        replace: 'floorTo(now_ms, MINUTE_MS)',
       },
     ],
     killed_by: turn('listing', 'a segment of a writer whose clock is behind lies where the next turn lists'),
