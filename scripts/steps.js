@@ -6,8 +6,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { ROOT } from './build-state.js'
 
-/** A step that hangs must not take the closing line with it. */
-const STEP_TIMEOUT_MS = 10 * 60_000
+/** A step that hangs must not take the closing line with it; longer than any one test in it may take. */
+const STEP_TIMEOUT_MS = 15 * 60_000
 
 const running = new Set()
 

@@ -64,39 +64,39 @@ async function runStages({ stages, one_in, points, shard = { number: 1, count: 1
   let [run_count, failure_count] = [0, 0]
   for (const name of stages) {
     const began = performance.now()
-    const { all_count, run_count: own_count, reached_count, failures } = await runStage(name, one_in, points, shard)
+    const { drawn, run_count: own_count, reached_count, failures } = await runStage(name, one_in, points, shard)
     run_count += own_count
     failure_count += failures.length
     for (const failure of failures) console.log(failure)
     const seconds = ((performance.now() - began) / 1_000).toFixed(1)
     const part = shard.count === 1 ? '' : `, part ${shard.number} of ${shard.count}`
-    const drawn = one_in === 1 && name !== 'pairs' ? '' : `, drawn by SERVO_SEED=${seed}`
-    const of = one_in === 1 || own_count === all_count ? '' : ` of ${all_count}`
-    console.log(`note: ${own_count}${of} ${STAGES[name].what}${drawn}${part}: ${reached_count} reached, ${seconds} s`)
+    console.log(`note: ${own_count} ${STAGES[name].what}${drawn}${part}: ${reached_count} reached, ${seconds} s`)
   }
   return { run_count, failure_count }
 }
 
-/** `all_count`: how many there would be without sampling. */
+/** `drawn`: says what was left to chance. */
 async function runStage(
   name: StageName,
   one_in: number,
   points: PointSet | undefined,
   shard: Shard,
-): Promise<Enumeration & { readonly all_count: number }> {
+): Promise<Enumeration & { readonly drawn: string }> {
   const stage: Stage = STAGES[name]
   const { run, close } = stage.open()
   try {
-    if (points !== undefined) return { ...(await enumerate(name, [points], run)), all_count: 1 }
+    if (points !== undefined) return { ...(await enumerate(name, [points], run)), drawn: '' }
     const { calls, problems } = await run([])
     if (problems.length > 0 || calls.length < CALLS_MIN) {
       const failure = `Without any crash the story of ${calls.length} calls does not hold on ${name}: ${problems.join(' ')}`
-      return { run_count: 0, reached_count: 0, failures: [failure], all_count: 0 }
+      return { run_count: 0, reached_count: 0, failures: [failure], drawn: '' }
     }
     const random = createRandom(`crash/${name}/${seed}`)
-    const all = stage.setsOf(calls, 1, random.fork('all'))
+    const all_count = stage.setsOf(calls, 1, random.fork('all')).length
     const sets = stage.setsOf(calls, one_in, random.fork('sample'))
-    return { ...(await enumerate(name, shardOf(sets, shard), run)), all_count: all.length }
+    const isDrawn = stage.is_random || sets.length < all_count
+    const drawn = isDrawn ? `, ${sets.length}${stage.is_random ? '' : ` of ${all_count}`} drawn by SERVO_SEED=${seed}` : ''
+    return { ...(await enumerate(name, shardOf(sets, shard), run)), drawn }
   } finally {
     await close()
   }

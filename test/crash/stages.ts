@@ -14,6 +14,8 @@ import { distinctPointsOf, pairsOf, type PointSet, pointsOf, sampleOf } from './
 export type Stage = {
   /** What is run on it. */
   readonly what: string
+  /** There is no list of all. */
+  readonly is_random: boolean
   /** `one_in`: a sample of them will do; 1: all. */
   readonly setsOf: (calls: readonly CrashCall[], one_in: number, random: Random) => readonly PointSet[]
   readonly open: () => OpenStage
@@ -66,21 +68,25 @@ const distinctSets: Stage['setsOf'] = (calls, one_in, random) => {
 export const STAGES = {
   memory: {
     what: 'single crash points, all there are, on memory with plain files',
+    is_random: false,
     setsOf: (calls) => single(pointsOf(calls)),
     open: openMemory,
   },
   pairs: {
-    what: 'sampled pairs of crash points on memory with plain files',
+    what: 'pairs of crash points on memory with plain files',
+    is_random: true,
     setsOf: (calls, _, random) => pairsOf(calls, PAIRS, random),
     open: openMemory,
   },
   folder: {
     what: 'distinct single crash points on the folder store with plain files',
+    is_random: false,
     setsOf: distinctSets,
     open: openFolder,
   },
   parquet: {
     what: 'distinct single crash points on memory with Parquet files',
+    is_random: false,
     setsOf: distinctSets,
     open: openParquet,
   },
