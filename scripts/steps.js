@@ -6,8 +6,8 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { ROOT } from './build-state.js'
 
-/** A step that hangs must not take the closing line with it. */
-const STEP_TIMEOUT_MS = 10 * 60_000
+/** A step that hangs must not take the closing line with it; longer than any one test in it may take. */
+const STEP_TIMEOUT_MS = 15 * 60_000
 
 const running = new Set()
 
@@ -17,8 +17,9 @@ export const tool = (name, args, options = {}) => ({ name, args, tally: toolTall
 let reports
 process.on('exit', () => reports !== undefined && rmSync(reports, { recursive: true, force: true }))
 
-/** A jest run over the test files whose path, from the root, matches one of the patterns. */
-export const suite = (name, patterns, options = {}) => {
+/** A jest run over the test files whose path, from the root, matches one of the patterns; one file after another, for
+ *  there is another step beside it. */
+export const suite = (name, patterns) => {
   reports ??= mkdtempSync(`${tmpdir()}/servo-jest-`)
   const report = `${reports}/${name.replace(/\W+/g, '-')}.json`
   return {
@@ -27,7 +28,7 @@ export const suite = (name, patterns, options = {}) => {
       '--experimental-vm-modules',
       '--disable-warning=ExperimentalWarning',
       `${ROOT}node_modules/jest/bin/jest.js`,
-      ...(options.in_band ? ['--runInBand'] : ['--maxWorkers=2']),
+      '--runInBand',
       '--json',
       `--outputFile=${report}`,
       ...patterns.map((pattern) => `^${escaped(ROOT)}${pattern}`),
@@ -85,7 +86,7 @@ async function runStep(step) {
     tally.passed + tally.failed + tally.skipped.length === 1
       ? ''
       : `  ${tally.passed} passed${tally.failed === 0 ? '' : `, ${tally.failed} failed`}`
-  console.log(`${tally.failed === 0 ? 'ok  ' : 'FAIL'} ${step.name.padEnd(14)}${time}${counts}`)
+  console.log(`${tally.failed === 0 ? 'ok  ' : 'FAIL'} ${step.name.padEnd(16)}${time}${counts}`)
   // What a step wants to be seen when all is well: how many crash points, how many seeds.
   const lines = output.trimEnd().split('\n')
   if (step.last_line && tally.failed === 0) console.log(`     ${lines.at(-1)}`)

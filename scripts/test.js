@@ -13,10 +13,43 @@ const SUITES = ['properties', 'contract', 'invariants', 'crash', 'integration', 
 /** Simulated here; `npm run sim` runs any number of others. */
 const SEEDS = 200
 
+/** Of the crash points that cost most, one in so many is run here; `npm run crash` runs all of them. */
+const CRASH_SAMPLE = 5
+
+/** A process each: the parts of a stage are alike. */
+const CRASH_PARTS = { parquet: 2, memory: 2, folder: 1, pairs: 1 }
+
 function suiteFolders() {
   const files = readdirSync(`${ROOT}test`, { recursive: true }).filter((path) => path.endsWith('.test.ts') && path.includes('/'))
   return [...new Set([...SUITES, ...files.map((path) => path.split('/')[0])])]
 }
+
+const crashSteps = () =>
+  Object.entries(CRASH_PARTS).flatMap(([stage, parts]) =>
+    range(parts).map((part) => {
+      const args = ['scripts/run.js', 'test/crash/main.ts', stage, '--sample', String(CRASH_SAMPLE), '--shard', `${part + 1}/${parts}`]
+      return tool(`crash ${stage}${parts === 1 ? '' : ` ${part + 1}`}`, args, { last_line: true })
+    }),
+  )
+
+/** Each half of the seeds is a process. */
+const simulationSteps = () =>
+  range(2).map((half) => {
+    const first = 1 + (half * SEEDS) / 2
+    const args = ['scripts/run.js', 'test/simulation/main.ts', '--seed', String(first), '--count', String(SEEDS / 2)]
+    return tool(`seeds from ${first}`, args, { last_line: true })
+  })
+
+const suiteSteps = () => suiteFolders().map((folder) => suite(folder, [`test/${folder}/`]))
+
+const benchSteps = () => [tool('bench', ['scripts/run.js', 'bench/main.ts', 'truth', '--quick'])]
+
+/** What takes long comes first, so that both cores are busy to the end. A name that is not here comes in the middle. */
+const FIRST = ['integration', 'contract', 'properties', 'seeds from 1', 'seeds from 101', 'crash parquet 1', 'crash parquet 2', 'crash']
+const LAST = ['invariants', 'tidy', 'lint, types', 'crash pairs', 'unit', 'tidy, graph', 'format']
+const placeOf = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) - FIRST.length : LAST.indexOf(name) + 1)
+
+const range = (count) => Array.from({ length: count }, (_, index) => index)
 
 const total = { passed: 0, failed: 0, skipped: [] }
 
@@ -31,22 +64,14 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
 
 try {
   await setUp()
-  await runSteps(checkSteps(), 2, total)
-  // One after the other: each uses both cores, and a suite that kills processes or talks to a server must not wait
-  // for its turn on a busy machine.
+  // Each step is one process that is busy, and two are run side by side: none meets more than one other, which is what
+  // the suites that kill processes and talk to servers were written for.
+  const steps = [...checkSteps(), ...suiteSteps(), ...crashSteps(), ...simulationSteps(), ...benchSteps()]
   await runSteps(
-    suiteFolders().map((folder) => suite(folder, [`test/${folder}/`])),
-    1,
-    total,
-  )
-  // Each half of the seeds is a process, so that both cores have one.
-  const seeds = (first) => ['scripts/run.js', 'test/simulation/main.ts', '--seed', String(first), '--count', String(SEEDS / 2)]
-  await runSteps(
-    [1, 1 + SEEDS / 2].map((first) => tool(`seeds from ${first}`, seeds(first), { last_line: true })),
+    steps.sort((left, right) => placeOf(left) - placeOf(right)),
     2,
     total,
   )
-  await runSteps([tool('bench', ['scripts/run.js', 'bench/main.ts', 'truth', '--quick'])], 1, total)
 } catch (error) {
   // A set-up that failed says what to install; anything else is a fault of these scripts.
   console.log(error.name === 'SetUpError' ? error.message : error.stack)

@@ -15,7 +15,7 @@ const began = performance.now()
 const totals = { calls: 0, events: 0, revisions: 0, kills: 0, failures: 0 }
 for (let seed = first; seed < first + count; seed++) {
   const once = await simulate(seed)
-  const problems = [...once.problems, ...differences(once, await simulate(seed))]
+  const problems = [...once.problems, ...differences(once, await simulate(seed, 'trace'))]
   totals.calls += once.call_count
   totals.events += once.event_count
   totals.revisions += once.revision_count
@@ -39,7 +39,9 @@ process.exitCode = totals.failures === 0 ? 0 : 1
 function differences(once: SimulationResult, twice: SimulationResult): string[] {
   if (once.trace_hash === twice.trace_hash) return []
   const at = once.trace.findIndex((line, index) => line !== twice.trace[index])
-  return [`The second run was another one, from call ${at + 1} on: ${once.trace[at] ?? 'nothing'}, then ${twice.trace[at] ?? 'nothing'}.`]
+  return [
+    `The second run was another one, from line ${at + 1} of its trace on: ${once.trace[at] ?? 'nothing'}, then ${twice.trace[at] ?? 'nothing'}.`,
+  ]
 }
 
 function wholeNumber(flag: string, text: string): number {
