@@ -1,10 +1,10 @@
 // The compare-and-swap of the pointer, the only fence there is, with lost answers resolved. It never decides by time.
 
-import { assert, conflict, isOperatingError, unavailable } from '../core/errors.js'
+import { assert, conflict, corrupt, isOperatingError, unavailable } from '../core/errors.js'
 import { FOLD_VERSION, POINTER_BYTES_MAX } from '../core/limits.js'
 import type { Clock } from '../core/time.js'
 import { CREATE, type ObjectStore } from '../storage/object-store.js'
-import { encodePointer, type Pointer, POINTER_NAME } from '../tables/revision.js'
+import { encodePointer, type Pointer, POINTER_NAME, revisionName } from '../tables/revision.js'
 import { type PublishedPointer, readPointer, readRevision } from '../tables/snapshot.js'
 
 /** `won`: it is the pointer now. `superseded`: it was, and others have published on top of it. `lost`: it never was. */
@@ -35,6 +35,16 @@ export async function swapPointer(
     await clock.sleep(UNKNOWN_WAIT_MS * 2 ** attempt)
   }
   throw unavailable(`The pointer in ${store.label} could not be swapped in ${ATTEMPTS_MAX} tries; nothing was published. Try again.`)
+}
+
+/** A workspace without a pointer is a new one, unless a second revision was ever published: to start again at the first
+ *  one would give its numbers to other revisions, and the order that the old ones recorded would be lost. */
+export async function refuseLostPointer(store: ObjectStore): Promise<void> {
+  const { objects } = await store.list(revisionName(2, '').slice(0, -'.json'.length))
+  if (objects.length === 0) return
+  throw corrupt(
+    `The pointer ${POINTER_NAME} is gone from ${store.label}, though revisions were published. Restore it from a copy before the next turn.`,
+  )
 }
 
 async function tryPut(store: ObjectStore, bytes: Uint8Array, if_generation: string) {

@@ -58,8 +58,6 @@ export const REQUEST_KEY_CHARACTERS_MAX = 128
 
 /** A deploy is one batch of at most 2,000 events: 1,900 changes leave room for the location, pools and names. */
 export const LOCATION_DEFINITIONS_MAX = 1_900
-export const LOCATION_BYTES_MAX = BATCH_BYTES_MAX
-export const DEPLOY_CHANGES_MAX = 1_900
 /** A plan is one batch: 10,000 tasks in pages of 200 are 50 events, and fit 4 MB by their short names. */
 export const RUN_TASKS_MAX = 10_000
 export const RUN_EDGES_MAX = 100_000
@@ -145,4 +143,4 @@ export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */
 export const READER_PIN_MS = 10 * MINUTE_MS
 /** Older than every turn, merge and pin can be, with a margin: only then is a file that nobody names an orphan. */
-export const ORPHAN_AGE_MS = HOUR_MS
+export const ORPHAN_AGE_MS = 2 * Math.max(TURN_DEADLINE_MS, MERGE_DEADLINE_MS, READER_PIN_MS)

@@ -1,10 +1,12 @@
 // What a deploy and the API say about code locations, assets and pools.
 
 import { z } from 'zod'
-import { DEFINITION_BYTES_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
+import { DEFINITION_BYTES_MAX, LOCATION_DEFINITIONS_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
 import { isZone } from '../core/zone.js'
 import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
 import { count, dependency, id, integer, json, longCount, type Parsed, positiveCount, priority, seconds, tags, text } from './value.js'
+
+const definitionCount = integer(0, LOCATION_DEFINITIONS_MAX)
 
 export const CODE_LOCATION_DEPLOYED = defineEvent({
   event_type: 'CodeLocationDeployed',
@@ -17,9 +19,9 @@ export const CODE_LOCATION_DEPLOYED = defineEvent({
     slots: count.exactOptional(),
     code_version: text.exactOptional(),
     sdk: text.exactOptional(),
-    asset_count: count,
-    schedule_count: count,
-    sensor_count: count,
+    asset_count: definitionCount,
+    schedule_count: definitionCount,
+    sensor_count: definitionCount,
     ...COMMANDED_BY,
   }),
   /** 0: the location is new. */

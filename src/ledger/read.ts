@@ -5,28 +5,37 @@ import { compareStamps } from '../core/time.js'
 import { ulidTimePrefix } from '../core/ulid.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
-import { LEDGER_PREFIX, segmentName, segmentObjectName } from './segment.js'
+import { isSegmentObject, LEDGER_PREFIX, segmentName, segmentObjectName } from './segment.js'
 
 export type SegmentHead = ObjectHead & {
   /** The ULID alone: what revisions record. */
   readonly segment_name: string
 }
 
-export type Listing = { readonly segments: readonly SegmentHead[]; readonly page_count: number }
+export type Listing = {
+  readonly segments: readonly SegmentHead[]
+  /** Names of objects under the prefix that are no segments. They are never folded. */
+  readonly strays: readonly string[]
+  readonly page_count: number
+}
 
 /** Every segment named in a minute after `closed_through`, in the order of the names. */
 export async function listSegments(store: ObjectStore, closed_through: number): Promise<Listing> {
   // The prefix of the first open minute sorts before every name in it and after every name of the minutes before.
   let start_after: string | undefined = `${LEDGER_PREFIX}${ulidTimePrefix(Math.max(0, closed_through + 60_000))}`
   const segments: SegmentHead[] = []
+  const strays: string[] = []
   let page_count = 0
   while (start_after !== undefined) {
     const page = await store.list(LEDGER_PREFIX, start_after)
     page_count += 1
-    for (const head of page.objects) segments.push({ ...head, segment_name: segmentName(head.name) })
+    for (const head of page.objects) {
+      if (isSegmentObject(head.name)) segments.push({ ...head, segment_name: segmentName(head.name) })
+      else strays.push(head.name)
+    }
     start_after = page.next
   }
-  return { segments, page_count }
+  return { segments, strays, page_count }
 }
 
 /** The order in which a turn folds what it found: by the store's creation time, then by name. */

@@ -15,6 +15,9 @@ export const SEGMENT_SCHEMA = 'servo-segment-v1'
 /** From the ULID that revisions record to the object's name, and back. */
 export const segmentObjectName = (segment_name: string): string => `${LEDGER_PREFIX}${segment_name}.json`
 export const segmentName = (object_name: string): string => object_name.slice(LEDGER_PREFIX.length, -'.json'.length)
+/** False for what somebody else left under the prefix: it has no time, and nobody acknowledged it. */
+export const isSegmentObject = (object_name: string): boolean =>
+  object_name.startsWith(LEDGER_PREFIX) && object_name.endsWith('.json') && isUlid(segmentName(object_name))
 
 export type EventBatch = {
   readonly batch_id: string

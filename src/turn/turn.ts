@@ -2,7 +2,7 @@
 // until quiet; then publish once. It never hands work over, never merges, and never trusts its memory of what it sent.
 
 import { publish } from '../compactor/publish.js'
-import { refuseNewerFold } from '../compactor/swap.js'
+import { refuseLostPointer, refuseNewerFold } from '../compactor/swap.js'
 import { conflict } from '../core/errors.js'
 import {
   HOT_STATE_CHECK_INTERVAL_MS,
@@ -72,9 +72,7 @@ export function createTurn(deps: TurnDeps): Turn {
   async function follow(): Promise<number> {
     const { published, server_time } = await readPointer(deps.store)
     if (published === undefined) {
-      if (workspace.published !== undefined) {
-        throw conflict(`The pointer in ${deps.store.label} is gone, though this process has read it. Restore it before the next turn.`)
-      }
+      await refuseLostPointer(deps.store)
       return server_time
     }
     refuseNewerFold(published.pointer, foldVersionOf(deps))
