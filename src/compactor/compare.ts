@@ -4,7 +4,7 @@
 import { canonicalJson } from '../core/canonical.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
-import { compareKeys, keyOfRow, type LooseRow, type RowKey, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
+import { compareRows, keyOfRow, type LooseRow, type RowKey, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
 import { partsOf, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import type { FileReference } from '../tables/table-files.js'
 
@@ -29,29 +29,49 @@ export async function compareTables(
   const differences: Difference[] = []
   let row_count = 0
   for (const table of TABLE_NAMES) {
-    const left = rowsOf(live, liveSnapshot, table)
-    const right = rowsOf(replayed, replayedSnapshot, table)
-    let a = await left.next()
-    let b = await right.next()
-    while (!(a.done && b.done) && differences.length < DIFFERENCES_MAX) {
-      const order = a.done ? 1 : b.done ? -1 : compareKeys(keyOfRow(table, a.value), keyOfRow(table, b.value))
-      const found = differenceOf(table, order <= 0 && !a.done ? a.value : undefined, order >= 0 && !b.done ? b.value : undefined)
+    const left = cursorOf(live, liveSnapshot, table)
+    const right = cursorOf(replayed, replayedSnapshot, table)
+    const isDifferent = differenceIn(table)
+    while (differences.length < DIFFERENCES_MAX) {
+      // Only at the end of a batch: waiting for each row would cost more than comparing it.
+      if (left.isAtEnd()) await left.refill()
+      if (right.isAtEnd()) await right.refill()
+      const [a, b] = [left.row(), right.row()]
+      if (a === undefined && b === undefined) break
+      const order = a === undefined ? 1 : b === undefined ? -1 : compareRows(table, a, b)
+      const found = isDifferent(order <= 0 ? a : undefined, order >= 0 ? b : undefined)
       if (found !== undefined) differences.push(found)
       row_count += 1
-      if (order <= 0) a = await left.next()
-      if (order >= 0) b = await right.next()
+      if (order <= 0) left.advance()
+      if (order >= 0) right.advance()
     }
-    await left.return(undefined)
-    await right.return(undefined)
+    await left.close()
+    await right.close()
   }
   return { row_count, differences }
 }
 
-async function* rowsOf({ files }: TableStore, snapshot: Snapshot, table: TableName): AsyncGenerator<LooseRow, void, undefined> {
+/** The rows of a table in key order, a batch in memory at a time. */
+function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName) {
   const fold_time = instantMs(snapshot.revision.fold_time)
   const { retention } = snapshot.revision
-  for await (const rows of files.stream(table, filesOf(snapshot, table))) {
-    for (const row of rows) if (!isExpired(table, row, fold_time, retention)) yield row
+  const batches = files.stream(table, filesOf(snapshot, table))[Symbol.asyncIterator]()
+  let rows: readonly LooseRow[] = []
+  let at = 0
+  let isOver = false
+  return {
+    row: (): LooseRow | undefined => rows[at],
+    advance: () => void (at += 1),
+    isAtEnd: () => at >= rows.length && !isOver,
+    async refill() {
+      do {
+        const next = await batches.next()
+        isOver = next.done === true
+        rows = next.done === true ? [] : next.value.filter((row) => !isExpired(table, row, fold_time, retention))
+        at = 0
+      } while (rows.length === 0 && !isOver)
+    },
+    close: async () => void (await batches.return?.()),
   }
 }
 
@@ -61,15 +81,18 @@ export function filesOf(snapshot: Snapshot, table: TableName): FileReference[] {
   return [...partsOf(snapshot, table), ...fresh]
 }
 
-function differenceOf(table: TableName, live: LooseRow | undefined, replayed: LooseRow | undefined): Difference | undefined {
-  const present = live ?? replayed
-  if (present === undefined) return undefined
-  const key = keyOfRow(table, present)
-  if (live === undefined || replayed === undefined) return { table, key, columns: [], live: live ?? null, replayed: replayed ?? null }
-  const columns = Object.entries(tableNamed(table).columns)
-    .filter(([name, { type }]) => !isSame(live[name], replayed[name], type === 'json'))
-    .map(([name]) => name)
-  return columns.length === 0 ? undefined : { table, key, columns, live, replayed }
+/** What differs between two rows of one key, of which one may be missing. */
+function differenceIn(table: TableName) {
+  const columns = Object.entries(tableNamed(table).columns).map(([name, { type }]) => ({ name, isJson: type === 'json' }))
+  return (live: LooseRow | undefined, replayed: LooseRow | undefined): Difference | undefined => {
+    if (live === undefined || replayed === undefined) {
+      const present = live ?? replayed
+      return present && { table, key: keyOfRow(table, present), columns: [], live: live ?? null, replayed: replayed ?? null }
+    }
+    if (columns.every(({ name, isJson }) => isSame(live[name], replayed[name], isJson))) return undefined
+    const differing = columns.filter(({ name, isJson }) => !isSame(live[name], replayed[name], isJson)).map(({ name }) => name)
+    return { table, key: keyOfRow(table, live), columns: differing, live, replayed }
+  }
 }
 
 function isSame(left: unknown, right: unknown, isJson: boolean): boolean {
