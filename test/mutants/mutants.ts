@@ -28,6 +28,7 @@ const I5 = 'i05-one-chain'
 const I6 = 'i06-named-files-exist'
 const I11 = 'i11-trigger-and-requests-together'
 const I12 = 'i12-durable-before-acknowledged'
+const I14 = 'i14-set-sum'
 const I16 = 'i16-collection-keeps-what-is-reachable'
 
 const APPENDING: readonly Mutant[] = [
@@ -280,6 +281,17 @@ const PUBLISHING: readonly Mutant[] = [
     name: 'pointer swapped before the files are there',
     edits: [{ file: 'src/compactor/publish.ts', find: 'await writeOnce(deps, name, bytes)', replace: 'void writeOnce(deps, name, bytes)' }],
     killed_by: turn('publish', 'an upload that stalls holds the publish up'),
+  },
+  {
+    name: 'set-sum that never moves',
+    edits: [
+      {
+        file: 'src/ledger/set-sum.ts',
+        find: '(sum + BigInt(`0x${sha256Hex(`${segment_name}:${crc32c}`)}`)) % MODULUS',
+        replace: '(sum + 0n * BigInt(`0x${sha256Hex(`${segment_name}:${crc32c}`)}`)) % MODULUS',
+      },
+    ],
+    killed_by: invariant(I14, 'I14 the set-sum of the ledger is that of the revisions and the tail, and a lost segment is noticed'),
   },
 ]
 
