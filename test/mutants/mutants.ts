@@ -26,6 +26,7 @@ const I1 = 'i01-acknowledged-events-stay'
 const I3 = 'i03-no-event-folded-twice'
 const I5 = 'i05-one-chain'
 const I6 = 'i06-named-files-exist'
+const I7 = 'i07-one-revision-a-reader'
 const I11 = 'i11-trigger-and-requests-together'
 const I12 = 'i12-durable-before-acknowledged'
 const I14 = 'i14-set-sum'
@@ -346,6 +347,22 @@ const MAINTENANCE: readonly Mutant[] = [
   },
 ]
 
+const READING: readonly Mutant[] = [
+  {
+    name: 'view that moves on',
+    edits: [
+      {
+        file: 'src/readers/reader.ts',
+        find: 'return snapshot === undefined ? undefined : viewOf(snapshot)',
+        replace: `if (snapshot === undefined) return undefined
+      const newest = () => viewOf(held ?? snapshot)
+      return { snapshot, sequence: snapshot.revision.sequence, row: (...asked) => newest().row(...asked), page: (...asked) => newest().page(...asked) }`,
+      },
+    ],
+    killed_by: invariant(I7, 'I7 a view shows one revision, whatever is published, merged and collected while it is read'),
+  },
+]
+
 const STORE: readonly Mutant[] = [
   {
     name: 'local put paused past its stamp, and not said to be late',
@@ -375,4 +392,4 @@ const STORE: readonly Mutant[] = [
   },
 ]
 
-export const MUTANTS: readonly Mutant[] = [...APPENDING, ...FOLDING, ...PUBLISHING, ...MAINTENANCE, ...STORE]
+export const MUTANTS: readonly Mutant[] = [...APPENDING, ...FOLDING, ...PUBLISHING, ...MAINTENANCE, ...READING, ...STORE]
