@@ -349,6 +349,17 @@ const MAINTENANCE: readonly Mutant[] = [
 
 const READING: readonly Mutant[] = [
   {
+    name: 'outcome of a later event told for a refused one',
+    edits: [
+      {
+        file: 'src/readers/wait.ts',
+        find: "if (refusal !== undefined) return told('refused', sequence, refusal)",
+        replace: "if (refusal !== undefined && applied_event_id === undefined) return told('refused', sequence, refusal)",
+      },
+    ],
+    killed_by: turn('wait', 'is refused with its reason, also after another event has applied its key'),
+  },
+  {
     name: 'view that moves on',
     edits: [
       {
