@@ -29,6 +29,7 @@ const I6 = 'i06-named-files-exist'
 const I7 = 'i07-one-revision-a-reader'
 const I11 = 'i11-trigger-and-requests-together'
 const I12 = 'i12-durable-before-acknowledged'
+const I13 = 'i13-visible-at-the-claimed-time'
 const I14 = 'i14-set-sum'
 const I16 = 'i16-collection-keeps-what-is-reachable'
 
@@ -148,7 +149,10 @@ const FOLDING: readonly Mutant[] = [
   {
     name: 'second listing skipped',
     edits: [{ file: 'src/turn/order.ts', find: 'store.page_is_snapshot && first.page_count === 1', replace: 'first.page_count > 0' }],
-    killed_by: turn('listing', 'what a later page shows is not folded before what it followed on a page that was read already'),
+    killed_by: invariant(
+      I13,
+      'I13 an object that is acknowledged between two pages of a listing is not folded before the one that it followed',
+    ),
   },
   {
     name: 'watermark advanced past an unread listing',
@@ -159,7 +163,18 @@ const FOLDING: readonly Mutant[] = [
         replace: 'return Math.max(pass.listed_after, byTime)',
       },
     ],
-    killed_by: turn('listing', 'a turn that publishes half-way and dies leaves the rest of its listing to the next one'),
+    killed_by: invariant(I13, 'I13 no turn closes a minute while something acknowledged in it is unread'),
+  },
+  {
+    name: 'T0 claimed with a segment unread',
+    edits: [
+      {
+        file: 'src/turn/pass.ts',
+        find: 'Math.min(pass.now, floorTo(oldestUnread, SECOND_MS))',
+        replace: 'Math.min(pass.now, floorTo(oldestUnread, SECOND_MS) * 2)',
+      },
+    ],
+    killed_by: invariant(I13, 'I13 a turn that had to stop half-way claims no more than it folded'),
   },
   {
     name: 'memory folded instead of stored bytes',
