@@ -350,19 +350,47 @@ const MAINTENANCE: readonly Mutant[] = [
     killed_by: turn('publish', 'a process that starts from a merged checkpoint knows what is folded in minutes that are still open'),
   },
   {
-    name: 'newest row by event ULID',
+    name: 'newest row by event ULID in a merge',
     edits: [
       {
-        file: 'src/tables/plain-files.ts',
+        file: 'src/tables/parquet-merge.ts',
+        find: 'const versions = left.is_loaded ? versionAt(layout, right) - versionAt(layout, left) : 0',
+        replace: `const idOf = ({ columns, row }: Cursor) => String(decodeColumns(layout, columns)[row]?.['last_event_id'])
+  const versions = !left.is_loaded || versionAt(layout, right) === versionAt(layout, left) ? 0 : idOf(right) < idOf(left) ? -1 : 1`,
+      },
+    ],
+    killed_by: turn('publish', 'a merge keeps the one that was recorded later, whatever their ids say'),
+  },
+]
+
+const NEWEST_READ = turn(
+  'publish',
+  'a look-up and a page take the one that was recorded later from the runs of the base, whatever their ids say',
+)
+
+const READING: readonly Mutant[] = [
+  {
+    name: 'newest row by event ULID in a look-up',
+    edits: [
+      {
+        file: 'src/tables/lookup.ts',
         find: 'other.row_version < row.row_version',
         replace: "String(other['last_event_id']) < String(row['last_event_id'])",
       },
     ],
-    killed_by: turn('publish', 'of two versions of a row a merge keeps the one that was recorded later, whatever their ids say'),
+    killed_by: NEWEST_READ,
   },
-]
-
-const READING: readonly Mutant[] = [
+  {
+    name: 'newest row by event ULID on a page',
+    edits: [
+      {
+        file: 'src/tables/page.ts',
+        find: 'last.row.row_version < candidate.row.row_version',
+        replace: "String(last.row['last_event_id']) < String(candidate.row['last_event_id'])",
+      },
+    ],
+    killed_by: NEWEST_READ,
+  },
   {
     name: 'outcome of a later event told for a refused one',
     edits: [
