@@ -274,6 +274,25 @@ const PUBLISHING: readonly Mutant[] = [
     name: 'stale revision published by a zombie',
     edits: [
       {
+        file: 'src/compactor/publish.ts',
+        find: 'import { type PublishedPointer, type Snapshot, snapshotAfterPublish } from',
+        replace: 'import { type PublishedPointer, readPointer, type Snapshot, snapshotAfterPublish } from',
+      },
+      {
+        file: 'src/compactor/publish.ts',
+        find: 'pointerTo(revision, checkpoint, publication.base?.pointer), publication.base)',
+        replace: 'pointerTo(revision, checkpoint, publication.base?.pointer), (await readPointer(deps.store)).published)',
+      },
+    ],
+    killed_by: invariant(
+      I5,
+      'I5 a turn that was paused while it uploaded, and overtaken meanwhile, publishes nothing on top of what it has not read',
+    ),
+  },
+  {
+    name: 'files collected without a fence',
+    edits: [
+      {
         file: COLLECT,
         find: 'const fenced = await swapPointer(deps, published.pointer, published)',
         replace: "const fenced = { kind: 'won' }",
