@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { editFault } from './mutants/check.js'
 import { MUTANTS } from './mutants/mutants.js'
-import { cruise, type Graph, planted, plantedFiles, ruleNames } from './tidy/graph.js'
+import { cruise, ENTRIES, type Graph, planted, plantedFiles, ruleNames, unreached } from './tidy/graph.js'
 import { commandsIn, decisionFaults, invariantFaults, kindOf, missingFolders, missingPaths } from './tidy/documents.js'
 import {
   lint,
@@ -54,6 +54,18 @@ describe('the dependency table', () => {
 
   test.each(planted)('$rule catches $path', ({ rule, path }) => {
     expect(there.violations.filter(({ from }) => from === path).map((violation) => violation.rule)).toContain(rule)
+  })
+
+  test('leads from an entry or a test to every module', () => {
+    expect(ENTRIES.filter((path) => !here.modules.includes(path))).toEqual([])
+    expect(unreached(here)).toEqual([])
+  })
+
+  test('shows a planted module that imports and is not imported', () => {
+    const islands = unreached(there).filter((path) => path.startsWith('src/tables/'))
+    expect(islands).toContain('src/tables/island.ts')
+    expect(islands).not.toContain('src/tables/mainland.ts')
+    expect(there.violations.filter(({ from }) => from === 'src/tables/island.ts')).toEqual([])
   })
 
   test('lets pass what it allows', () => {

@@ -1,37 +1,109 @@
-// What became of an event. Durable is not applied: whoever needs to know asks here until there is an answer.
+// What became of an event, or of whatever was said under a key. Durable is not applied: whoever needs to know asks here
+// until there is an answer. It reads revisions alone, and no segment.
 
-import type { Clock } from '../core/time.js'
+import { type Clock, instantMs, MINUTE_MS } from '../core/time.js'
+import { ulidTime } from '../core/ulid.js'
+import type { LooseRow } from '../projections/tables.js'
+import { openSegmentNames } from '../tables/snapshot.js'
 import type { Reader, View } from './reader.js'
+import { readRows } from './rows.js'
 
-export type Asked = { readonly event_id: string; readonly idempotency_key: string }
+/** Both names ask for this event; the key alone for whichever event was said under it; the event's id alone for the event
+ *  where its key is not known. A duplicate's own id never enters the tables, so whoever appended asks by key. By id alone
+ *  the table of keys is searched through, while a key is looked up. */
+export type Asked = (
+  | { readonly idempotency_key: string; readonly event_id?: string }
+  | { readonly event_id: string; readonly idempotency_key?: never }
+) & {
+  /** The segment that the append was answered with, by its ULID: it tells `not_kept` from `pending`. */
+  readonly segment_name?: string
+}
 
 export type KnownOutcome =
-  | { readonly kind: 'applied'; readonly sequence: number }
+  | { readonly kind: 'applied'; readonly sequence: number; readonly event_id: string }
   /** Its key was applied by another event, which stands. */
   | { readonly kind: 'duplicate'; readonly sequence: number; readonly applied_event_id: string }
-  | { readonly kind: 'refused'; readonly sequence: number; readonly reason: string; readonly detail: unknown }
-  | { readonly kind: 'quarantined'; readonly sequence: number; readonly reason: string; readonly detail: unknown }
+  | Told<'refused'>
+  | Told<'quarantined'>
+  /** Its segment was folded, and no row says as what: a refused heartbeat is counted and no more; an event that was asked
+   *  for by its id alone was a duplicate; or the row has expired since. */
+  | { readonly kind: 'not_kept'; readonly sequence: number }
 
+type Told<Kind extends 'refused' | 'quarantined'> = {
+  readonly kind: Kind
+  readonly sequence: number
+  readonly event_id: string | null
+  readonly reason: string
+  readonly detail: unknown
+}
+
+/** `pending`: this revision does not know of it. Without a `segment_name` that is also what a heartbeat stays that was
+ *  refused, and what everything comes back to once its rows have expired. */
 export type Outcome = KnownOutcome | { readonly kind: 'pending' }
 
-/** What this revision says of the event. `pending`: it was not folded yet, or so long ago that its key has expired. */
-export async function outcomeIn(view: View, { event_id, idempotency_key }: Asked): Promise<Outcome> {
+/** What this revision says of it. */
+export async function outcomeIn(view: View, asked: Asked): Promise<Outcome> {
   const { sequence } = view
-  const applied = await view.row('idempotency_keys', [idempotency_key])
-  if (applied?.['event_id'] === event_id) return { kind: 'applied', sequence }
+  const { event_id } = asked
+  const applied = await findApplied(view, asked)
+  const applied_event_id = applied === undefined ? undefined : String(applied['event_id'])
+  if (applied_event_id !== undefined && (event_id === undefined || applied_event_id === event_id)) {
+    return { kind: 'applied', sequence, event_id: applied_event_id }
+  }
   // Before the duplicate: the key of a refused event may have been applied by a later one, and that is not its outcome.
-  const refusal = await view.row('refusals', [idempotency_key, event_id])
-  if (refusal !== undefined) return { kind: 'refused', sequence, reason: String(refusal['reason']), detail: refusal['detail'] }
-  if (applied !== undefined) return { kind: 'duplicate', sequence, applied_event_id: String(applied['event_id']) }
-  const { rows } = await view.page('quarantine', { where: [{ column: 'event_id', is: '=', value: event_id }], limit: 1 })
-  const [quarantined] = rows
-  if (quarantined === undefined) return { kind: 'pending' }
-  return { kind: 'quarantined', sequence, reason: String(quarantined['reason']), detail: quarantined['detail'] }
+  const refusal = await findRefusal(view, asked)
+  if (refusal !== undefined) return told('refused', sequence, refusal)
+  const quarantined = await findQuarantined(view, asked)
+  if (quarantined !== undefined) return told('quarantined', sequence, quarantined)
+  if (applied_event_id !== undefined) return { kind: 'duplicate', sequence, applied_event_id }
+  return isFolded(view, asked) ? { kind: 'not_kept', sequence } : { kind: 'pending' }
+}
+
+const told = <Kind extends 'refused' | 'quarantined'>(kind: Kind, sequence: number, row: LooseRow): Told<Kind> => ({
+  kind,
+  sequence,
+  event_id: row['event_id'] as string | null,
+  reason: String(row['reason']),
+  detail: row['detail'],
+})
+
+async function findApplied(view: View, { idempotency_key, event_id }: Asked): Promise<LooseRow | undefined> {
+  if (idempotency_key !== undefined) return view.row('idempotency_keys', [idempotency_key])
+  const [row] = await readRows(view, 'idempotency_keys', [{ column: 'event_id', is: '=', value: event_id }], 1)
+  return row
+}
+
+/** A key that is refused again and again, each time by another event: those that are looked at for the newest. */
+const REFUSALS_MAX = 1_000
+
+async function findRefusal(view: View, { idempotency_key, event_id }: Asked): Promise<LooseRow | undefined> {
+  if (idempotency_key !== undefined && event_id !== undefined) return view.row('refusals', [idempotency_key, event_id])
+  const column = idempotency_key === undefined ? 'event_id' : 'idempotency_key'
+  const value = idempotency_key ?? event_id
+  const rows = await readRows(view, 'refusals', [{ column, is: '=', value: value as string }], REFUSALS_MAX)
+  return rows.reduce<LooseRow | undefined>(
+    (newest, row) => (newest === undefined || newest.row_version <= row.row_version ? row : newest),
+    undefined,
+  )
+}
+
+/** What is quarantined has an id where it could be read, and no key. */
+async function findQuarantined(view: View, { event_id }: Asked): Promise<LooseRow | undefined> {
+  if (event_id === undefined) return undefined
+  const [row] = await readRows(view, 'quarantine', [{ column: 'event_id', is: '=', value: event_id }], 1)
+  return row
+}
+
+/** By the names that the revision has, and by the minutes that it has closed: in those everything acknowledged is folded. */
+function isFolded({ snapshot }: View, { segment_name }: Asked): boolean {
+  if (segment_name === undefined) return false
+  const closed_through = instantMs(snapshot.revision.watermarks.closed_through)
+  return ulidTime(segment_name) < closed_through + MINUTE_MS || openSegmentNames(snapshot).has(segment_name)
 }
 
 const POLL_MS = 25
 
-/** Pokes once, then looks at each new revision until the outcome is there or the time is up. */
+/** Pokes once, then looks at each new revision until the outcome is there; `pending` when the time is up before. */
 export async function waitForOutcome(
   { reader, clock, poke }: { readonly reader: Reader; readonly clock: Clock; readonly poke: () => void },
   asked: Asked,

@@ -59,12 +59,6 @@ function footerStartFromEnd(tail: Buffer, size: number): number | undefined {
   return start >= PARQUET_MAGIC.length ? start : undefined
 }
 
-/** The head alone: one read, two for a Parquet file with a large footer. Throws ENOENT as it comes. */
-export function readHead(path: string, name: string, generation: number): ObjectHead | undefined {
-  const stored = readStoredHead(path)
-  return stored.deleted === true ? undefined : headOf(name, generation, stored)
-}
-
 export const headOf = (name: string, generation: number, stored: StoredHead): ObjectHead => ({
   name,
   generation: String(generation),

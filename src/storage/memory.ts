@@ -20,14 +20,6 @@ export type MemoryState = {
 
 export const createMemoryState = (): MemoryState => ({ objects: new Map(), names: [], now_ms: 0, generations: 0 })
 
-/** A bucket with the same content that goes its own way from here. */
-export const copyMemoryState = (state: MemoryState): MemoryState => ({
-  objects: new Map(state.objects),
-  names: [...state.names],
-  now_ms: state.now_ms,
-  generations: state.generations,
-})
-
 export type MemoryStoreOptions = {
   readonly clock: Pick<Clock, 'now'>
   readonly label?: string

@@ -7,7 +7,7 @@ import type { ObjectStore } from '../../src/storage/object-store.js'
 import { scopedStore } from '../../src/storage/scoped.js'
 import { createFileCache } from '../../src/tables/cache.js'
 import { createParquetFiles } from '../../src/tables/parquet-files.js'
-import { createPlainFiles } from '../../src/tables/plain-files.js'
+import { createPlainFiles } from '../fixtures/plain-files.js'
 import { testTableFiles } from './table-files.js'
 
 const folders: string[] = []

@@ -2,7 +2,7 @@
 // come later). Used by the crash enumeration, by the simulation and by the test of each invariant.
 
 import { createMemoryStore } from '../../src/storage/memory.js'
-import { createPlainFiles } from '../../src/tables/plain-files.js'
+import { createPlainFiles } from '../fixtures/plain-files.js'
 import { messageOf } from '../../src/core/errors.js'
 import type { Clock } from '../../src/core/time.js'
 import { replay } from '../../src/turn/replay.js'

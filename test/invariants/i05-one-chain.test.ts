@@ -24,6 +24,24 @@ describe('I5 revisions form one chain, and nothing in it goes back', () => {
     await expectInvariants()
   })
 
+  test('I5 a turn that was paused while it uploaded, and overtaken meanwhile, publishes nothing on top of what it has not read', async () => {
+    const { say, writer, decider, world, tell, row, expectInvariants } = createScenario()
+    const slow = decider('slow')
+    await tell(async () => {
+      await decider('first').turn()
+      await writer().append([say.poolDefined('pool:x', 3)])
+      once(world, 'after', { process: 'slow', operation: 'put', name: 'pools.' }, async () => {
+        await writer('other').append([say.poolDefined('pool:y', 3)])
+        await decider('quick').turn()
+      })
+      expect((await slow.turn()).published_count).toBe(0)
+    })
+    expect(await row('pools', 'pool:x')).toBeDefined()
+    expect(await row('pools', 'pool:y')).toBeDefined()
+    expect(world.oracle.pointers.map(({ pointer }) => pointer.sequence)).toEqual([1, 2])
+    await expectInvariants()
+  })
+
   test('I5 a swap that landed and whose answer was lost is known to be ours', async () => {
     const { say, writer, decider, world, tell, expectInvariants } = createScenario()
     const { turn } = decider()

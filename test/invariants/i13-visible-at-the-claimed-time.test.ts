@@ -1,40 +1,38 @@
 import { describe, expect, test } from '@jest/globals'
+import { SLICE_EVENTS_MAX } from '../../src/core/limits.js'
 import { HOUR_MS, instantMs, MINUTE_MS } from '../../src/core/time.js'
 import { ulidAt } from '../../src/core/ulid.js'
 import { segmentName } from '../../src/ledger/segment.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
-import { createScenario } from '../fixtures/scenario.js'
-import { stubDecider } from '../fixtures/stub-decider.js'
+import { inListingOrder } from '../fixtures/listing-order.js'
+import type { Writer } from '../fixtures/roles.js'
+import type { Speaker } from '../fixtures/say.js'
+import { createScenario, once } from '../fixtures/scenario.js'
 
 describe('I13 what was acknowledged before T0 is visible in the revision, or behind the barrier, that claims T0', () => {
   test('I13 an object that is acknowledged between two pages of a listing is not folded before the one that it followed', async () => {
-    const { say, writer, decider, tell, world, rows, expectInvariants } = createScenario({ page_size: 2 })
+    const { say, writer, decider, tell, world, row, expectInvariants } = createScenario({ page_size: 2 })
     const { turn } = decider('turn', { reconcile: foldOnly })
     const { append } = writer()
-    // Two names that a listing shows in the other order than they are acknowledged.
-    const requests = [1, 2, 3, 4, 5, 6].map((cap) => say.poolDefined('pool:x', cap))
+    const ordered = inListingOrder(
+      world,
+      Array.from({ length: 20 }, (_, cap) => say.poolDefined('pool:x', cap)),
+    )
+    // The first one's name lies on a page that has been read by then, the second one's on a page that has not.
+    const [early, late, between] = [ordered.at(0), ordered.at(-1), ordered.slice(8, 11)]
+    if (early === undefined || late === undefined) throw new Error('There are twenty.')
     await tell(async () => {
       await turn()
-      const [first, second] = await orderByName(append, requests.slice(0, 4))
-      let pages = 0
-      world.intercept(async (call) => {
-        if (call.process !== 'turn' || call.operation !== 'list' || call.phase !== 'after' || ++pages !== 1) return
-        for (const request of [first, second]) await append([request])
+      for (const event of between) await append([event])
+      once(world, 'after', { process: 'turn', operation: 'list', name: 'ledger/' }, async () => {
+        await append([early])
+        await append([late])
       })
-      await turn()
+      expect((await turn()).counts.applied).toBe(5)
       await turn()
     })
-    expect(world.oracle.pointers.length).toBeGreaterThan(1)
-    expect(await rows('pools')).toHaveLength(1)
+    expect(await row('pools', 'pool:x')).toMatchObject({ last_event_id: late.event_id })
     await expectInvariants()
-
-    /** The first one's name comes early in a listing, so that a page that has passed it misses it. */
-    async function orderByName(write: typeof append, some: readonly (typeof requests)[number][]) {
-      const heads = []
-      for (const request of some) heads.push((await write([request])).head.name)
-      heads.sort()
-      return [requests[4], requests[5]] as [(typeof requests)[number], (typeof requests)[number]]
-    }
   })
 
   test('I13 a late event with an older ULID changes the row: the recorded order counts', async () => {
@@ -110,33 +108,51 @@ describe('I13 what was acknowledged before T0 is visible in the revision, or beh
   })
 
   test('I13 a turn that had to stop half-way claims no more than it folded', async () => {
-    const { say, writer, decider, tell, world, expectInvariants } = createScenario({ latency_ms: () => 300 })
-    const { append } = writer()
-    const { turn } = decider('turn', { reconcile: stubDecider({ ignores_caps: true }) })
+    const { say, writer, decider, tell, world, rows, expectInvariants } = createScenario({ latency_ms: () => 300 })
+    const { turn } = decider('turn', { reconcile: foldOnly })
     await tell(async () => {
       await turn()
-      for (let pool = 0; pool < 3; pool++) {
-        const events = Array.from({ length: 1_400 }, (_, i) => say.poolDefined(`pool:${pool}-${i}`, i))
-        await append(events)
-      }
-      for (let more = true; more; ) more = (await turn()).more
+      await appendThreeSlices(say, writer())
+      // T0 is a whole second: it has to lie after all that was acknowledged.
+      await world.time.sleep(MINUTE_MS)
+      expect((await turn()).more).toBe(true)
+      while ((await turn()).more) continue
     })
+    expect(await rows('pools')).toHaveLength(3 * SLICE_EVENTS)
     const claims = world.oracle.pointers.map(({ pointer }) => instantMs(pointer.published_at))
     expect(claims.length).toBeGreaterThan(2)
     await expectInvariants()
   })
 
   test('I13 no turn closes a minute while something acknowledged in it is unread', async () => {
-    const { say, writer, decider, tell, world, expectInvariants } = createScenario()
-    const { turn, workspace } = decider()
+    const { say, writer, decider, tell, world, rows, expectInvariants } = createScenario({ latency_ms: () => 300 })
     await tell(async () => {
-      await turn()
-      const { head } = await writer().append([say.poolDefined('pool:x', 1)])
-      await world.time.sleep(3 * HOUR_MS)
+      await decider('first', { reconcile: foldOnly }).turn()
+      const unread = await appendThreeSlices(say, writer())
       // Automation was off: its age when folded does not matter.
-      expect((await turn()).counts.applied).toBe(1)
-      expect(workspace().snapshot?.revision.segments.map(({ name }) => name)).toEqual([segmentName(head.name)])
+      await world.time.sleep(3 * HOUR_MS)
+      once(world, 'after', { process: 'doomed', operation: 'put', name: 'manifest.json' }, ({ kill }) => kill())
+      void decider('doomed', { reconcile: foldOnly }).turn()
+      await world.time.sleep(MINUTE_MS)
+      expect((await rows('pools')).length).toBeLessThan(3 * SLICE_EVENTS)
+      const { turn, workspace } = decider('next', { reconcile: foldOnly })
+      while ((await turn()).more) continue
+      expect(workspace().snapshot?.revision.segments.map(({ name }) => name)).toEqual([unread])
     })
+    expect(await rows('pools')).toHaveLength(3 * SLICE_EVENTS)
     await expectInvariants()
   })
 })
+
+/** Two of them are as much as a turn folds before it looks at the time. */
+const SLICE_EVENTS = Math.floor(SLICE_EVENTS_MAX / 2 - 600)
+
+/** The name of the last of three segments that a turn with slow calls does not fold in one go. */
+async function appendThreeSlices(say: Speaker, { append }: Writer): Promise<string> {
+  let name = ''
+  for (let slice = 0; slice < 3; slice++) {
+    const { head } = await append(Array.from({ length: SLICE_EVENTS }, (_, i) => say.poolDefined(`pool:${slice}-${i}`, i)))
+    name = segmentName(head.name)
+  }
+  return name
+}

@@ -26,8 +26,11 @@ const I1 = 'i01-acknowledged-events-stay'
 const I3 = 'i03-no-event-folded-twice'
 const I5 = 'i05-one-chain'
 const I6 = 'i06-named-files-exist'
+const I7 = 'i07-one-revision-a-reader'
 const I11 = 'i11-trigger-and-requests-together'
 const I12 = 'i12-durable-before-acknowledged'
+const I13 = 'i13-visible-at-the-claimed-time'
+const I14 = 'i14-set-sum'
 const I16 = 'i16-collection-keeps-what-is-reachable'
 
 const APPENDING: readonly Mutant[] = [
@@ -146,7 +149,10 @@ const FOLDING: readonly Mutant[] = [
   {
     name: 'second listing skipped',
     edits: [{ file: 'src/turn/order.ts', find: 'store.page_is_snapshot && first.page_count === 1', replace: 'first.page_count > 0' }],
-    killed_by: turn('listing', 'what a later page shows is not folded before what it followed on a page that was read already'),
+    killed_by: invariant(
+      I13,
+      'I13 an object that is acknowledged between two pages of a listing is not folded before the one that it followed',
+    ),
   },
   {
     name: 'watermark advanced past an unread listing',
@@ -157,7 +163,18 @@ const FOLDING: readonly Mutant[] = [
         replace: 'return Math.max(pass.listed_after, byTime)',
       },
     ],
-    killed_by: turn('listing', 'a turn that publishes half-way and dies leaves the rest of its listing to the next one'),
+    killed_by: invariant(I13, 'I13 no turn closes a minute while something acknowledged in it is unread'),
+  },
+  {
+    name: 'T0 claimed with a segment unread',
+    edits: [
+      {
+        file: 'src/turn/pass.ts',
+        find: 'Math.min(pass.now, floorTo(oldestUnread, SECOND_MS))',
+        replace: 'Math.min(pass.now, floorTo(oldestUnread, SECOND_MS) * 2)',
+      },
+    ],
+    killed_by: invariant(I13, 'I13 a turn that had to stop half-way claims no more than it folded'),
   },
   {
     name: 'memory folded instead of stored bytes',
@@ -257,6 +274,25 @@ const PUBLISHING: readonly Mutant[] = [
     name: 'stale revision published by a zombie',
     edits: [
       {
+        file: 'src/compactor/publish.ts',
+        find: 'import { type PublishedPointer, type Snapshot, snapshotAfterPublish } from',
+        replace: 'import { type PublishedPointer, readPointer, type Snapshot, snapshotAfterPublish } from',
+      },
+      {
+        file: 'src/compactor/publish.ts',
+        find: 'pointerTo(revision, checkpoint, publication.base?.pointer), publication.base)',
+        replace: 'pointerTo(revision, checkpoint, publication.base?.pointer), (await readPointer(deps.store)).published)',
+      },
+    ],
+    killed_by: invariant(
+      I5,
+      'I5 a turn that was paused while it uploaded, and overtaken meanwhile, publishes nothing on top of what it has not read',
+    ),
+  },
+  {
+    name: 'files collected without a fence',
+    edits: [
+      {
         file: COLLECT,
         find: 'const fenced = await swapPointer(deps, published.pointer, published)',
         replace: "const fenced = { kind: 'won' }",
@@ -280,6 +316,17 @@ const PUBLISHING: readonly Mutant[] = [
     name: 'pointer swapped before the files are there',
     edits: [{ file: 'src/compactor/publish.ts', find: 'await writeOnce(deps, name, bytes)', replace: 'void writeOnce(deps, name, bytes)' }],
     killed_by: turn('publish', 'an upload that stalls holds the publish up'),
+  },
+  {
+    name: 'set-sum that never moves',
+    edits: [
+      {
+        file: 'src/ledger/set-sum.ts',
+        find: '(sum + BigInt(`0x${sha256Hex(`${segment_name}:${crc32c}`)}`)) % MODULUS',
+        replace: '(sum + 0n * BigInt(`0x${sha256Hex(`${segment_name}:${crc32c}`)}`)) % MODULUS',
+      },
+    ],
+    killed_by: invariant(I14, 'I14 the set-sum of the ledger is that of the revisions and the tail, and a lost segment is noticed'),
   },
 ]
 
@@ -322,15 +369,70 @@ const MAINTENANCE: readonly Mutant[] = [
     killed_by: turn('publish', 'a process that starts from a merged checkpoint knows what is folded in minutes that are still open'),
   },
   {
-    name: 'newest row by event ULID',
+    name: 'newest row by event ULID in a merge',
     edits: [
       {
-        file: 'src/tables/plain-files.ts',
+        file: 'src/tables/parquet-merge.ts',
+        find: 'const versions = left.is_loaded ? versionAt(layout, right) - versionAt(layout, left) : 0',
+        replace: `const idOf = ({ columns, row }: Cursor) => String(decodeColumns(layout, columns)[row]?.['last_event_id'])
+  const versions = !left.is_loaded || versionAt(layout, right) === versionAt(layout, left) ? 0 : idOf(right) < idOf(left) ? -1 : 1`,
+      },
+    ],
+    killed_by: turn('publish', 'a merge keeps the one that was recorded later, whatever their ids say'),
+  },
+]
+
+const NEWEST_READ = turn(
+  'publish',
+  'a look-up and a page take the one that was recorded later from the runs of the base, whatever their ids say',
+)
+
+const READING: readonly Mutant[] = [
+  {
+    name: 'newest row by event ULID in a look-up',
+    edits: [
+      {
+        file: 'src/tables/lookup.ts',
         find: 'other.row_version < row.row_version',
         replace: "String(other['last_event_id']) < String(row['last_event_id'])",
       },
     ],
-    killed_by: turn('publish', 'of two versions of a row a merge keeps the one that was recorded later, whatever their ids say'),
+    killed_by: NEWEST_READ,
+  },
+  {
+    name: 'newest row by event ULID on a page',
+    edits: [
+      {
+        file: 'src/tables/page.ts',
+        find: 'last.row.row_version < candidate.row.row_version',
+        replace: "String(last.row['last_event_id']) < String(candidate.row['last_event_id'])",
+      },
+    ],
+    killed_by: NEWEST_READ,
+  },
+  {
+    name: 'outcome of a later event told for a refused one',
+    edits: [
+      {
+        file: 'src/readers/wait.ts',
+        find: "if (refusal !== undefined) return told('refused', sequence, refusal)",
+        replace: "if (refusal !== undefined && applied_event_id === undefined) return told('refused', sequence, refusal)",
+      },
+    ],
+    killed_by: turn('wait', 'is refused with its reason, also after another event has applied its key'),
+  },
+  {
+    name: 'view that moves on',
+    edits: [
+      {
+        file: 'src/readers/reader.ts',
+        find: 'return snapshot === undefined ? undefined : viewOf(snapshot)',
+        replace: `if (snapshot === undefined) return undefined
+      const newest = () => viewOf(held ?? snapshot)
+      return { snapshot, sequence: snapshot.revision.sequence, row: (...asked) => newest().row(...asked), page: (...asked) => newest().page(...asked) }`,
+      },
+    ],
+    killed_by: invariant(I7, 'I7 a view shows one revision, whatever is published, merged and collected while it is read'),
   },
 ]
 
@@ -363,4 +465,4 @@ const STORE: readonly Mutant[] = [
   },
 ]
 
-export const MUTANTS: readonly Mutant[] = [...APPENDING, ...FOLDING, ...PUBLISHING, ...MAINTENANCE, ...STORE]
+export const MUTANTS: readonly Mutant[] = [...APPENDING, ...FOLDING, ...PUBLISHING, ...MAINTENANCE, ...READING, ...STORE]

@@ -6,7 +6,7 @@ import { ROOT, runTool } from './tree.js'
 
 type Rule = { readonly name: string; readonly comment: string }
 type Cruise = {
-  readonly modules: readonly { readonly source: string }[]
+  readonly modules: readonly { readonly source: string; readonly dependencies: readonly { readonly resolved: string }[] }[]
   readonly summary: {
     readonly violations: readonly { readonly from: string; readonly to: string; readonly rule: { readonly name: string } }[]
   }
@@ -21,6 +21,8 @@ export const ruleNames = configuration.forbidden.map((rule) => rule.name)
 
 export type Graph = {
   readonly modules: readonly string[]
+  /** What each module imports, types as well. */
+  readonly imports: ReadonlyMap<string, readonly string[]>
   readonly violations: readonly { readonly rule: string; readonly from: string; readonly to: string }[]
 }
 
@@ -34,8 +36,36 @@ export async function cruise(cwd: string, folders: readonly string[]): Promise<G
   const { modules, summary } = JSON.parse(stdout) as Cruise
   return {
     modules: modules.map((module) => module.source),
+    imports: new Map(modules.map(({ source, dependencies }) => [source, dependencies.map(({ resolved }) => resolved)])),
     violations: summary.violations.map(({ from, to, rule }) => ({ rule: rule.name, from, to })),
   }
+}
+
+/** What a person, a script or another process starts by its name. Every test file is one as well. */
+export const ENTRIES = [
+  'src/cli/main.ts',
+  'bench/main.ts',
+  'bench/truth/child.ts',
+  'test/crash/main.ts',
+  'test/crash/local-steps-child.ts',
+  'test/mutants/main.ts',
+  'test/simulation/main.ts',
+] as const
+
+const isTestFile = (path: string): boolean => path.endsWith('.test.ts')
+
+/** Modules to which no way leads from an entry or a test. The rule `no-orphans` sees only those that import nothing either. */
+export function unreached({ modules, imports }: Graph): readonly string[] {
+  const waiting = modules.filter((path) => ENTRIES.some((entry) => entry === path) || isTestFile(path))
+  const reached = new Set(waiting)
+  for (let path = waiting.pop(); path !== undefined; path = waiting.pop()) {
+    for (const imported of imports.get(path) ?? []) {
+      if (reached.has(imported)) continue
+      reached.add(imported)
+      waiting.push(imported)
+    }
+  }
+  return modules.filter((path) => /^(src|test|bench)\//.test(path) && !reached.has(path))
 }
 
 export type Planted = { readonly rule: string; readonly path: string; readonly text: string }
@@ -136,6 +166,9 @@ export function plantedFiles(): Record<string, string> {
     ...allowedFiles(),
     'test/target.ts': TARGET,
     'src/events/first.test.ts': TARGET,
+    'src/tables/island.ts': `import { target } from './mainland.js'\nexport const island = target\n`,
+    'src/tables/mainland.ts': TARGET,
+    'src/tables/mainland.test.ts': `import { target } from './mainland.js'\nexport const tested = target\n`,
     'src/events/two.ts': `import type { One } from './one.js'\nexport type Two = { readonly one: One }\n`,
     'package.json': JSON.stringify({ dependencies: { 'planted-package': '1.0.0' }, devDependencies: { 'planted-development': '1.0.0' } }),
     ...packageFiles('planted-package'),

@@ -8,15 +8,10 @@ import type { LedgerEvent } from '../../src/events/event.js'
 import { SEGMENT_SCHEMA, segmentMeta, segmentObjectName } from '../../src/ledger/segment.js'
 import { CREATE } from '../../src/storage/object-store.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
+import { inListingOrder } from '../fixtures/listing-order.js'
 import { findMissed } from '../fixtures/roles.js'
 import { createScenario, once } from '../fixtures/scenario.js'
 import type { World } from '../fixtures/world.js'
-
-/** In the order in which a listing of one minute shows the segments that hold one of these each. */
-const inListingOrder = <Event extends LedgerEvent>({ scope }: World, events: readonly Event[]): Event[] => {
-  const digestOf = (event: Event) => keysSha256(scope, [event])
-  return events.toSorted((left, right) => (digestOf(left) < digestOf(right) ? -1 : 1))
-}
 
 const NUMBERS = Array.from({ length: 20 }, (_, i) => i)
 

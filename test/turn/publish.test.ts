@@ -1,12 +1,17 @@
 // What a turn and a merge publish, when others say the same at once, uploads stall, or rows have had their time.
 
-import { describe, expect, test } from '@jest/globals'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/core/time.js'
+import { ulidAt } from '../../src/core/ulid.js'
 import type { Rows } from '../../src/projections/tables.js'
+import { openSnapshot, partsOf, readPointer } from '../../src/tables/snapshot.js'
+import type { TableFiles } from '../../src/tables/table-files.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
+import { createParquetShelf } from '../fixtures/parquet-world.js'
 import { merge } from '../fixtures/roles.js'
 import { createScenario, once } from '../fixtures/scenario.js'
 import { stubDecider } from '../fixtures/stub-decider.js'
+import { createVirtualTime } from '../fixtures/virtual-time.js'
 import { listAll } from '../invariants/evidence.js'
 
 describe('what is published', () => {
@@ -84,22 +89,49 @@ describe('what is published', () => {
     })
     await expectInvariants()
   })
+})
 
-  test('of two versions of a row a merge keeps the one that was recorded later, whatever their ids say', async () => {
-    const { say, writer, decider, tell, world, row, expectInvariants } = createScenario()
+describe('of two versions of a row in Parquet files', () => {
+  const shelf = createParquetShelf()
+  afterAll(() => shelf.close())
+
+  /** A pool with one version in each of so many revisions, the newest with an id that is older than all others. */
+  async function createVersions(merges: 'each' | 'last') {
+    const time = createVirtualTime()
+    let files: TableFiles | undefined
+    const scenario = createScenario({ time, filesOf: (bucket) => (files ??= shelf.filesIn(bucket, time)) })
+    const { say, writer, decider, tell, world } = scenario
     const { append } = writer()
     const { turn } = decider()
-    const earlier = say.poolDefined('pool:x', 2)
+    const keeper = world.start('keeper')
+    const ages = [2, 1, 3]
     await tell(async () => {
-      await append([say.poolDefined('pool:x', 1)])
-      await turn()
-      await append([earlier])
-      await turn()
-      await append([say.poolDefined('pool:x', 3, { event_id: `0${earlier.event_id.slice(1, 2)}A${earlier.event_id.slice(3)}` })])
-      await turn()
-      expect((await merge(world.start('keeper'), true)).kind).toBe('merged')
+      for (const [round, hours] of ages.entries()) {
+        const event_id = ulidAt(world.time.now() - hours * HOUR_MS, new Uint8Array(10))
+        await append([say.poolDefined('pool:x', round + 1, { event_id })])
+        await turn()
+        if (merges === 'each') expect((await merge(keeper)).kind).toBe('merged')
+      }
+      if (merges === 'last') expect((await merge(keeper, true)).kind).toBe('merged')
     })
+    const { published } = await readPointer(world.bucket)
+    if (published === undefined) throw new Error('It was published.')
+    const parts = partsOf(await openSnapshot({ store: world.bucket, files: world.files }, published.pointer), 'pools')
+    return { ...scenario, part_count: parts.length }
+  }
+
+  test('a merge keeps the one that was recorded later, whatever their ids say', async () => {
+    const { part_count, row, expectInvariants } = await createVersions('last')
+    expect(part_count).toBe(1)
     expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 3 })
+    await expectInvariants()
+  })
+
+  test('a look-up and a page take the one that was recorded later from the runs of the base, whatever their ids say', async () => {
+    const { part_count, row, rows, expectInvariants } = await createVersions('each')
+    expect(part_count).toBe(3)
+    expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 3 })
+    expect(await rows('pools')).toMatchObject([{ max_running: 3 }])
     await expectInvariants()
   })
 })
