@@ -28,48 +28,55 @@ beforeAll(async () => {
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-test('100,000 events by four killed writers beside a killed compactor verify and replay equal', async () => {
-  const random = createRandom(seed)
-  const store = ['--store', `local:${join(folder, 'store')}`, ...STORY_SCOPE]
-  await writeFile(join(folder, 'deploy.ndjson'), deployLines())
-  expect(await runServo(['ledger', 'append', '--file', join(folder, 'deploy.ndjson'), ...store])).toMatchObject({ code: 0 })
-  const files = await Promise.all(
-    Array.from({ length: WRITERS }, async (_, writer) => {
-      const file = join(folder, `writer-${writer}.ndjson`)
-      await writeFile(file, storyLines({ events: EVENTS_PER_WRITER, name: `w${writer}` }))
-      return file
-    }),
-  )
+test(
+  '100,000 events by four killed writers beside a killed compactor verify and replay equal',
+  async () => {
+    const random = createRandom(seed)
+    const store = ['--store', `local:${join(folder, 'store')}`, ...STORY_SCOPE]
+    await writeFile(join(folder, 'deploy.ndjson'), deployLines())
+    expect(await runServo(['ledger', 'append', '--file', join(folder, 'deploy.ndjson'), ...store])).toMatchObject({ code: 0 })
+    const files = await Promise.all(
+      Array.from({ length: WRITERS }, async (_, writer) => {
+        const file = join(folder, `writer-${writer}.ndjson`)
+        await writeFile(file, storyLines({ events: EVENTS_PER_WRITER, name: `w${writer}` }))
+        return file
+      }),
+    )
 
-  let areWritersDone = false
-  const compactor = (async () => {
-    for (let kill = 0; !areWritersDone; kill++) {
-      const child = startServo(['ledger', 'compact', '--watch', '--merge', ...store])
-      if (kill < KILLS_OF_COMPACTOR) child.killAfterLines(1 + random.below(6))
-      else stopWhen(child.stop, () => areWritersDone)
-      await child.finished
+    let areWritersDone = false
+    const compactor = (async () => {
+      for (let kill = 0; !areWritersDone; kill++) {
+        const child = startServo(['ledger', 'compact', '--watch', '--merge', ...store])
+        if (kill < KILLS_OF_COMPACTOR) child.killAfterLines(1 + random.below(6))
+        else stopWhen(child.stop, () => areWritersDone)
+        await child.finished
+      }
+    })()
+    await Promise.all(files.map((file) => writeWithKills(file, store, random)))
+    areWritersDone = true
+    await compactor
+
+    const compacted = await runServo(['ledger', 'compact', '--merge', '--json', ...store])
+    expect(compacted).toMatchObject({ code: 0 })
+    const verified = await runServo(['ledger', 'verify', '--json', ...store])
+    const events = JSON.parse(verified.stdout) as {
+      readonly events: Readonly<Record<string, number>>
+      readonly problems: readonly string[]
     }
-  })()
-  await Promise.all(files.map((file) => writeWithKills(file, store, random)))
-  areWritersDone = true
-  await compactor
-
-  const compacted = await runServo(['ledger', 'compact', '--merge', '--json', ...store])
-  expect(compacted).toMatchObject({ code: 0 })
-  const verified = await runServo(['ledger', 'verify', '--json', ...store])
-  const events = JSON.parse(verified.stdout) as { readonly events: Readonly<Record<string, number>>; readonly problems: readonly string[] }
-  expect({ replayHint, problems: events.problems, code: verified.code }).toEqual({ replayHint, problems: [], code: 0 })
-  expect({ replayHint, ...events.events }).toMatchObject({
-    replayHint,
-    applied: DEPLOY_EVENTS + WRITERS * EVENTS_PER_WRITER,
-    refused: 0,
-    quarantined: 0,
-    unfolded: 0,
-  })
-  const replayed = await runServo(['ledger', 'replay', '--json', ...store])
-  expect({ replayHint, ...(JSON.parse(replayed.stdout) as object) }).toMatchObject({ replayHint, equal: true, differences: [] })
-  expect(replayed.code).toBe(0)
-}, TIMEOUT_MS)
+    expect({ replayHint, problems: events.problems, code: verified.code }).toEqual({ replayHint, problems: [], code: 0 })
+    expect({ replayHint, ...events.events }).toMatchObject({
+      replayHint,
+      applied: DEPLOY_EVENTS + WRITERS * EVENTS_PER_WRITER,
+      refused: 0,
+      quarantined: 0,
+      unfolded: 0,
+    })
+    const replayed = await runServo(['ledger', 'replay', '--json', ...store])
+    expect({ replayHint, ...(JSON.parse(replayed.stdout) as object) }).toMatchObject({ replayHint, equal: true, differences: [] })
+    expect(replayed.code).toBe(0)
+  },
+  TIMEOUT_MS,
+)
 
 async function writeWithKills(file: string, store: readonly string[], random: ReturnType<typeof createRandom>): Promise<void> {
   for (let kill = 0; kill < KILLS_PER_WRITER; kill++) {
