@@ -32,6 +32,8 @@ export type WorkspaceConfig = Scope & {
   readonly store: string
   /** Another endpoint than Google's, for tests and emulators. */
   readonly gcs_endpoint?: string
+  /** Who only reads makes no folder for a place that is not there. */
+  readonly access?: 'read' | 'write'
   /** Where copies of remote table files lie; absent: a folder for this process, removed in the end. */
   readonly cache_folder?: string
   readonly duckdb_memory_mb?: number
@@ -51,9 +53,9 @@ const CACHE_BYTES_MAX = 4 * 1_024 ** 3
 const DUCKDB_MEMORY_MB = 128
 
 export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
-  const { tenant_id, workspace_id } = config
+  const { tenant_id, workspace_id, access = 'write', gcs_endpoint } = config
   const scope = { tenant_id, workspace_id }
-  const whole = await openStore(config.store, config.gcs_endpoint === undefined ? {} : { gcs_endpoint: config.gcs_endpoint })
+  const whole = await openStore(config.store, { access, ...(gcs_endpoint === undefined ? {} : { gcs_endpoint }) })
   const store = scopedStore(whole, `tenant=${tenant_id}/workspace=${workspace_id}/`)
   const random = systemRandom()
   // Made when the first copy comes: a folder store needs none, and a process that is killed leaves nothing behind.

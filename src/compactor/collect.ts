@@ -4,7 +4,7 @@
 import { AS_OF_KEPT_MS, ORPHAN_AGE_MS } from '../core/limits.js'
 import { type Clock, instantMs, stampMs } from '../core/time.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
-import { type Checkpoint, checkpointName, parseCheckpoint, type Pointer, STATE_PREFIX } from '../tables/revision.js'
+import { type Checkpoint, checkpointName, parseCheckpoint, type Pointer, type Revision, STATE_PREFIX } from '../tables/revision.js'
 import { type PublishedPointer, readDocument, readPointer } from '../tables/snapshot.js'
 import { walkBack } from './chain.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
@@ -66,27 +66,35 @@ async function listState(store: ObjectStore): Promise<{ readonly objects: Object
 }
 
 /** Every table file that the current revision or one that `as_of` still opens is made of. */
-export async function reachableFiles(store: ObjectStore, pointer: Pointer, now: number): Promise<Set<string>> {
+export const reachableFiles = (store: ObjectStore, pointer: Pointer, now: number): Promise<Set<string>> =>
+  filesOfRevisions(walkBack(store, pointer, 0), (name) => readDocument(store, checkpointName(name), parseCheckpoint), pointer, now)
+
+/** The same of these revisions, newest first; a checkpoint that is `undefined` is left out. */
+export async function filesOfRevisions(
+  revisions: AsyncIterable<Revision>,
+  openCheckpoint: (name: string) => Promise<Checkpoint | undefined>,
+  pointer: Pointer,
+  now: number,
+): Promise<Set<string>> {
   const names = new Set<string>()
-  const checkpoints = new Map<string, Checkpoint>()
+  const checkpoints = new Map<string, Checkpoint | undefined>()
   // The oldest revision that can be opened needs its checkpoint, and every delta since that checkpoint.
   let needed_through = pointer.checkpoint.sequence
   // A revision is what was believed until the next one came: one that stood for days is readable for a day after that.
   let replaced_at = now
-  for await (const revision of walkBack(store, pointer, 0)) {
+  for await (const revision of revisions) {
     const isKept = now - replaced_at <= AS_OF_KEPT_MS
     replaced_at = instantMs(revision.published_at)
     if (!isKept && revision.sequence <= needed_through) break
     for (const { name } of revision.files_added) names.add(name)
     if (isKept) {
-      const checkpoint =
-        checkpoints.get(revision.checkpoint) ?? (await readDocument(store, checkpointName(revision.checkpoint), parseCheckpoint))
-      checkpoints.set(revision.checkpoint, checkpoint)
-      needed_through = Math.min(needed_through, checkpoint.sequence)
+      const name = revision.checkpoint
+      if (!checkpoints.has(name)) checkpoints.set(name, await openCheckpoint(name))
+      needed_through = Math.min(needed_through, checkpoints.get(name)?.sequence ?? needed_through)
     }
   }
-  for (const { tables } of checkpoints.values()) {
-    for (const parts of tables.values()) for (const { name, filter } of parts) names.add(name).add(filter ?? name)
+  for (const checkpoint of checkpoints.values()) {
+    for (const parts of checkpoint?.tables.values() ?? []) for (const { name, filter } of parts) names.add(name).add(filter ?? name)
   }
   return names
 }

@@ -1,17 +1,18 @@
 // Checks a whole workspace: the chain, every file that a revision names, and that the ledger is what was folded plus the
 // unfolded tail. It reads everything, changes nothing, and names all that is wrong instead of stopping at the first.
 
-import { messageOf } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import { compareStamps } from '../core/time.js'
-import { listSegments, readSegment, type SegmentHead } from '../ledger/read.js'
+import { findSegment, listSegments, readSegment, type SegmentHead } from '../ledger/read.js'
+import { LEDGER_PREFIX } from '../ledger/segment.js'
+import { addToSetSum, EMPTY_SET_SUM, setSumFrom, setSumText } from '../ledger/set-sum.js'
 import { countEntries, parseStored } from '../ledger/stored-segment.js'
-import { addToSetSum, EMPTY_SET_SUM, setSumText } from '../ledger/set-sum.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { OutcomeCounts, Pointer, Revision } from '../tables/revision.js'
-import { openSnapshot, readPointer, type TableStore } from '../tables/snapshot.js'
-import { readRevisions } from './chain.js'
-import { reachableFiles } from './collect.js'
+import { openSnapshot, type TableStore } from '../tables/snapshot.js'
+import { filesOfRevisions } from './collect.js'
+import { findLinks, findPointer, type Links, readLinked } from './verify-chain.js'
+import { findCheckpoint, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
 
 export type VerifyAnswer = {
   readonly sequence: number
@@ -34,76 +35,105 @@ type Folded = Map<string, number>
 const READS_AT_ONCE = 16
 
 export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
+  const { store } = deps
   const problems: string[] = []
   // The pointer first: segments that arrive while the ledger is listed then count as unfolded.
-  const { published, server_time } = await readPointer(deps.store)
-  const { segments } = await listSegments(deps.store, 0)
-  const ledger = new Map(segments.map((segment) => [segment.segment_name, segment]))
-  const counts: Tally = { applied: 0, duplicate: 0, refused: 0, quarantined: 0 }
-  const folded: Folded = new Map()
-  const revision_count = published === undefined ? 0 : await verifyChain(deps, published.pointer, ledger, folded, counts, problems)
-  const files = published === undefined ? new Set<string>() : await reachableFiles(deps.store, published.pointer, server_time)
-  if (published !== undefined) await verifyFiles(deps, published.pointer, files, problems)
-  const events = await countEvents(deps, segments, folded, problems)
+  const { pointer, server_time } = await findPointer(store, problems)
+  const listed = await orDamage(LEDGER_PREFIX, () => listSegments(store, 0))
+  if ('problem' in listed) problems.push(`The ledger cannot be listed, and what is unfolded is not known: ${listed.problem}`)
+  const ledger = new Map('problem' in listed ? [] : listed.document.segments.map((segment) => [segment.segment_name, segment]))
+  const chain: Chain = { ledger, is_listed: 'document' in listed, counts: { ...NO_COUNTS }, folded: new Map(), checkpoints: new Set() }
+  const links = pointer === undefined ? NO_LINKS : await findLinks(store, pointer, problems)
+  const revision_count = await verifyChain(deps, links, chain, problems)
+  const files = pointer === undefined ? new Set<string>() : await verifyFiles(deps, pointer, links, chain, server_time, problems)
+  const events = await countEvents(deps, [...ledger.values()], chain.folded, problems)
+  const { counts, folded } = chain
   const accounted = counts.applied + counts.duplicate + counts.refused + counts.quarantined
   if (events.folded !== accounted) {
     problems.push(`The folded segments hold ${events.folded} events, but the revisions account for ${accounted}.`)
   }
   return {
-    sequence: published?.pointer.sequence ?? 0,
+    sequence: pointer?.sequence ?? 0,
     revision_count,
     file_count: files.size,
     events: { ledger: events.folded + events.unfolded, ...counts, unfolded: events.unfolded },
-    segments: { folded: folded.size, unfolded: segments.length - folded.size },
+    segments: { folded: folded.size, unfolded: [...ledger.keys()].filter((name) => !folded.has(name)).length },
     problems,
   }
 }
 
-async function verifyChain(
-  deps: VerifyDeps,
-  pointer: Pointer,
-  ledger: ReadonlyMap<string, SegmentHead>,
-  folded: Folded,
-  counts: Tally,
-  problems: string[],
-): Promise<number> {
+/** What is found out on the way along the chain. */
+type Chain = {
+  readonly ledger: Map<string, SegmentHead>
+  readonly is_listed: boolean
+  readonly counts: Tally
+  readonly folded: Folded
+  /** Those that were looked at. */
+  readonly checkpoints: Set<string>
+}
+
+const NO_COUNTS: OutcomeCounts = { applied: 0, duplicate: 0, refused: 0, quarantined: 0 }
+const NO_LINKS: Links = new Map()
+const SET_SUM_TEXT = /^[0-9a-f]{64}$/
+
+/** Answers how many revisions could be read. Sums begin again behind a gap, with what the next revision says. */
+async function verifyChain({ store }: VerifyDeps, links: Links, chain: Chain, problems: string[]): Promise<number> {
+  const { counts } = chain
   let before: Revision | undefined
   let set_sum = EMPTY_SET_SUM
   let applied_total = 0
   let revision_count = 0
-  try {
-    for await (const revision of readRevisions(deps.store, pointer)) {
-      revision_count += 1
-      problems.push(...neverBack(before, revision))
-      for (const segment of revision.segments) {
-        if (folded.has(segment.name))
-          problems.push(`Segment ${segment.name} was folded twice, the second time by revision ${revision.sequence}.`)
-        folded.set(segment.name, revision.listing_window_ms)
-        set_sum = addToSetSum(set_sum, segment.name, segment.crc32c)
-        problems.push(...stillThere(ledger.get(segment.name), segment, revision.sequence))
-      }
-      for (const outcome of ['applied', 'duplicate', 'refused', 'quarantined'] as const) counts[outcome] += revision.counts[outcome]
-      applied_total += revision.counts.applied
-      if (revision.applied_total !== applied_total) {
-        problems.push(
-          `Revision ${revision.sequence} says that ${revision.applied_total} events were applied so far; its chain adds up to ${applied_total}.`,
-        )
-      }
-      if (revision.set_sum !== setSumText(set_sum))
-        problems.push(`The set-sum of revision ${revision.sequence} is not that of its segments.`)
-      before = revision
+  let expected = 1
+  for await (const { sequence, found } of readLinked(store, links, 'oldest_first')) {
+    if ('problem' in found) {
+      problems.push(found.problem)
+      continue
     }
-  } catch (error) {
-    problems.push(`The chain of revisions breaks: ${messageOf(error)}`)
+    const revision = found.document
+    const isBehindGap = sequence !== expected
+    expected = sequence + 1
+    revision_count += 1
+    problems.push(...neverBack(before, revision))
+    if (!isBehindGap && revision.previous !== (before?.revision ?? null)) {
+      problems.push(`Revision ${sequence} follows ${revision.previous}, but revision ${sequence - 1} is ${before?.revision}.`)
+    }
+    for (const segment of revision.segments) {
+      if (chain.folded.has(segment.name))
+        problems.push(`Segment ${segment.name} was folded twice, the second time by revision ${sequence}.`)
+      chain.folded.set(segment.name, revision.listing_window_ms)
+      set_sum = addToSetSum(set_sum, segment.name, segment.crc32c)
+      problems.push(...(await stillThere(store, chain, segment, sequence)))
+    }
+    for (const outcome of ['applied', 'duplicate', 'refused', 'quarantined'] as const) counts[outcome] += revision.counts[outcome]
+    applied_total += revision.counts.applied
+    if (isBehindGap && SET_SUM_TEXT.test(revision.set_sum)) {
+      set_sum = setSumFrom(revision.set_sum)
+      applied_total = revision.applied_total
+    }
+    if (revision.applied_total !== applied_total) {
+      problems.push(
+        `Revision ${sequence} says that ${revision.applied_total} events were applied so far; its chain adds up to ${applied_total}.`,
+      )
+    }
+    if (revision.set_sum !== setSumText(set_sum)) problems.push(`The set-sum of revision ${sequence} is not that of its segments.`)
+    problems.push(...(await verifyCheckpoint(store, chain, revision)))
+    before = revision
   }
   return revision_count
 }
 
+/** Once for each, and also where no `as_of` reaches it any more: a checkpoint is kept for ever. */
+async function verifyCheckpoint(store: ObjectStore, { checkpoints }: Chain, { sequence, checkpoint }: Revision): Promise<string[]> {
+  if (checkpoints.has(checkpoint)) return []
+  checkpoints.add(checkpoint)
+  const found = await findCheckpoint(store, checkpoint, `revision ${sequence}`)
+  return 'problem' in found ? [found.problem] : []
+}
+
 function neverBack(before: Revision | undefined, revision: Revision): string[] {
-  if (before === undefined) return revision.sequence === 1 ? [] : [`The chain begins with revision ${revision.sequence}, not with 1.`]
+  if (before === undefined) return []
   const at = `revision ${revision.sequence}`
   const problems: string[] = []
-  if (revision.sequence !== before.sequence + 1) problems.push(`After revision ${before.sequence} comes ${at}.`)
   if (revision.fold_version < before.fold_version) problems.push(`The fold version went back in ${at}.`)
   if (compareStamps(revision.fold_time, before.fold_time) < 0) problems.push(`The fold time went back in ${at}.`)
   for (const mark of ['closed_through', 'last_processed_at'] as const) {
@@ -112,35 +142,78 @@ function neverBack(before: Revision | undefined, revision: Revision): string[] {
   return problems
 }
 
-function stillThere(head: SegmentHead | undefined, segment: Revision['segments'][number], sequence: number): string[] {
-  if (head === undefined) return [`Segment ${segment.name}, folded by revision ${sequence}, is not in the ledger any more.`]
+async function stillThere(
+  store: ObjectStore,
+  { ledger, is_listed }: Chain,
+  segment: Revision['segments'][number],
+  sequence: number,
+): Promise<string[]> {
+  if (!is_listed) {
+    const found = await orDamage(segment.name, () => findSegment(store, segment.name))
+    if ('problem' in found) return [found.problem]
+    if (found.document !== undefined) ledger.set(segment.name, found.document)
+  }
+  const head = ledger.get(segment.name)
+  if (head === undefined) return [`Segment ${segment.name}, folded by revision ${sequence}, is not in the ledger any more. ${RESTORE_IT}`]
   if (head.crc32c !== segment.crc32c)
-    return [`Segment ${segment.name} has checksum ${head.crc32c}; revision ${sequence} folded ${segment.crc32c}.`]
+    return [`Segment ${segment.name} has checksum ${head.crc32c}; revision ${sequence} folded ${segment.crc32c}. ${RESTORE_IT}`]
   if (head.generation !== segment.generation) return [`Segment ${segment.name} was written again since revision ${sequence} folded it.`]
   return []
 }
 
 /** Every reachable file is there; those of the current revision have the size and checksum that it states. */
-async function verifyFiles(deps: VerifyDeps, pointer: Pointer, reachable: ReadonlySet<string>, problems: string[]): Promise<void> {
-  const snapshot = await openSnapshot(deps, pointer).catch((error: unknown) => {
-    problems.push(`The current revision cannot be opened: ${messageOf(error)}`)
-    return undefined
-  })
+async function verifyFiles(
+  deps: VerifyDeps,
+  pointer: Pointer,
+  links: Links,
+  { checkpoints }: Chain,
+  server_time: number,
+  problems: string[],
+): Promise<ReadonlySet<string>> {
+  const { store } = deps
+  const named_by = checkpoints.has(pointer.checkpoint.name) ? undefined : 'the pointer'
   const stated = new Map<string, string>()
-  for (const parts of snapshot?.checkpoint.tables.values() ?? []) for (const { name, crc32c } of parts) stated.set(name, crc32c)
-  for (const { files_added } of snapshot?.deltas ?? []) for (const { name, crc32c } of files_added) stated.set(name, crc32c)
-  for (const some of inGroups([...reachable])) {
-    const found = await Promise.all(some.map((name) => verifyFile(deps.store, name, stated.get(name))))
+  const current = await findCheckpoint(store, pointer.checkpoint.name, named_by ?? 'a revision')
+  if ('document' in current) {
+    for (const parts of current.document.tables.values()) for (const { name, crc32c } of parts) stated.set(name, crc32c)
+  } else if (named_by !== undefined) problems.push(current.problem)
+  const reachable = await filesOfRevisions(
+    readable(store, links),
+    async (name) => {
+      const found = await findCheckpoint(store, name, 'a revision')
+      return 'document' in found ? found.document : undefined
+    },
+    pointer,
+    server_time,
+  )
+  for (const { sequence, revision } of pointer.deltas) {
+    const found = await findRevision(store, sequence, revision)
+    if ('document' in found) for (const { name, crc32c } of found.document.files_added) stated.set(name, crc32c)
+  }
+  for (const some of inGroups([...new Set([...reachable, ...stated.keys()])])) {
+    const found = await Promise.all(some.map((name) => verifyFile(store, name, stated.get(name))))
     problems.push(...found.filter((problem) => problem !== undefined))
   }
+  // Last, and only where nothing is known to be damaged: it would be the same sentence once more.
+  const opened = problems.length > 0 ? undefined : await orDamage('The current revision', () => openSnapshot(deps, pointer))
+  if (opened !== undefined && 'problem' in opened) problems.push(`The current revision cannot be opened: ${opened.problem}`)
+  return reachable
+}
+
+async function* readable(store: ObjectStore, links: Links): AsyncGenerator<Revision> {
+  for await (const { found } of readLinked(store, links, 'newest_first')) if ('document' in found) yield found.document
 }
 
 async function verifyFile(store: ObjectStore, name: string, crc32c: string | undefined): Promise<string | undefined> {
-  const answer = await store.get(name)
-  if (answer.kind === 'absent') return `${name} is gone, though a revision names it.`
+  const got = await orDamage(name, () => store.get(name))
+  if ('problem' in got) return got.problem
+  const answer = got.document
+  if (answer.kind === 'absent') return `${name} is gone, though a revision names it. ${RESTORE_IT}`
   const found = crc32cHex(answer.bytes)
-  if (found !== answer.head.crc32c) return `${name} is damaged: its bytes have checksum ${found}, the store recorded ${answer.head.crc32c}.`
-  if (crc32c !== undefined && found !== crc32c) return `${name} has checksum ${found}; the revision that names it says ${crc32c}.`
+  if (found !== answer.head.crc32c)
+    return `${name} is damaged: its bytes have checksum ${found}, the store recorded ${answer.head.crc32c}. ${RESTORE_IT}`
+  if (crc32c !== undefined && found !== crc32c)
+    return `${name} has checksum ${found}; the revision that names it says ${crc32c}. ${RESTORE_IT}`
   return undefined
 }
 
@@ -167,13 +240,13 @@ async function countSegment(
   listing_window_ms: number | undefined,
   problems: string[],
 ): Promise<number> {
-  try {
+  const read = await orDamage(segment.name, async () => {
     const bytes = await readSegment(store, segment.name, segment.crc32c)
     return countEntries(parseStored(segment, bytes, scope, listing_window_ms ?? Number.POSITIVE_INFINITY))
-  } catch (error) {
-    problems.push(messageOf(error))
-    return 0
-  }
+  })
+  if ('document' in read) return read.document
+  problems.push(read.problem)
+  return 0
 }
 
 function* inGroups<T>(values: readonly T[]): Generator<readonly T[]> {

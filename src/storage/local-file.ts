@@ -7,7 +7,7 @@
 // all (1,800 puts a second in tens, against 1,200 one by one). A worker thread of our own would save nothing over that:
 // a message to it and back costs as much as the two hand-overs, and it needs a second way to load code.
 
-import { closeSync, fstatSync, fsync, fsyncSync, openSync, write, writeSync } from 'node:fs'
+import { closeSync, fstatSync, fsync, fsyncSync, mkdirSync, openSync, statSync, write, writeSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { promisify } from 'node:util'
 
@@ -36,6 +36,24 @@ export function whenThere<Result>(act: () => Result): Result | undefined {
   }
 }
 
+/** With all that lead to it. Not Node's own way, which tries for ever where a folder that is there says ENOENT (/proc). */
+export function makeFolders(path: string): void {
+  const make = () => {
+    try {
+      mkdirSync(path)
+    } catch (error) {
+      if (!isFsError(error, 'EEXIST') || !statSync(path).isDirectory()) throw error
+    }
+  }
+  try {
+    make()
+  } catch (error) {
+    if (!isFsError(error, 'ENOENT') || path === dirname(path)) throw error
+    makeFolders(dirname(path))
+    make()
+  }
+}
+
 export async function writeWhole(file: number, parts: readonly Uint8Array[]): Promise<void> {
   for (const part of parts) {
     for (let written = 0; written < part.length; ) {
@@ -55,10 +73,12 @@ export type Durability = {
   readonly file: (file: number) => Promise<void>
   /** Returns when every entry that the folder has now is durable, the folder itself included, up to the root. */
   readonly folder: (path: string) => Promise<void>
+  /** Returns when the way to this folder is durable, from the root of the file system on. */
+  readonly parents: (path: string) => Promise<void>
 }
 
 /** Scratch stores promise nothing after a power failure. */
-export const NO_DURABILITY: Durability = { begin() {}, end() {}, async file() {}, async folder() {} }
+export const NO_DURABILITY: Durability = { begin() {}, end() {}, async file() {}, async folder() {}, async parents() {} }
 
 type RunningSync = { readonly done: Promise<void>; next?: Promise<void> }
 
@@ -94,6 +114,21 @@ export function createDurability(root: string, elapsed: () => number): Durabilit
     }
   }
 
+  /** Who may not read a folder, or not write to what it is on, has made no entry in it that could be lost. */
+  async function syncParents(path: string): Promise<void> {
+    for (let below = path, above = dirname(path); above !== below; below = above, above = dirname(above)) {
+      let file: number | undefined
+      try {
+        file = openSync(above, 'r')
+        await syncFile(file)
+      } catch (error) {
+        if (!isFsError(error, 'EACCES', 'EPERM', 'EROFS', 'EINVAL')) throw error
+      } finally {
+        if (file !== undefined) closeSync(file)
+      }
+    }
+  }
+
   function beginSync(path: string): Promise<void> {
     const promise = syncFolder(path)
     const end = () => {
@@ -112,6 +147,7 @@ export function createDurability(root: string, elapsed: () => number): Durabilit
       writers--
     },
     file: syncFile,
+    parents: syncParents,
     folder(path) {
       const sync = running.get(path)
       if (sync === undefined) return beginSync(path)

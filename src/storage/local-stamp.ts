@@ -24,7 +24,7 @@ const NAME_DIGITS = 19
 const REFRESH_MS = 1_000
 
 export type StampClockOptions = {
-  /** The clock's own folder; it is made with the first draw. */
+  /** The clock's own folder; it is made with the first draw, and until then the machine's clock is the store's. */
   readonly folder: string
   readonly temporary: string
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
@@ -33,6 +33,7 @@ export type StampClockOptions = {
 
 export function createStampClock({ folder, temporary, clock, unique }: StampClockOptions): StampClock {
   let last: bigint | undefined
+  let has_drawn = false
   let refreshed_at = Number.NEGATIVE_INFINITY
   const read = (): bigint => {
     refreshed_at = clock.elapsed()
@@ -42,8 +43,16 @@ export function createStampClock({ folder, temporary, clock, unique }: StampCloc
       beginClock(`${temporary}/clock-${unique()}`, folder)
     }
   }
+  /** Who only reads leaves the hand as it is, and begins no clock. */
+  const look = (): bigint | undefined => {
+    refreshed_at = clock.elapsed()
+    return handsIn(folder).at(-1) ?? last
+  }
   return {
     draw() {
+      // Not by what was only looked at: a second hand that was left beside it would be turned by somebody.
+      if (!has_drawn) last = read()
+      has_drawn = true
       for (;;) {
         const before = last ?? read()
         const now = BigInt(Math.floor(clock.now())) * NANOSECONDS_PER_MS
@@ -53,7 +62,7 @@ export function createStampClock({ folder, temporary, clock, unique }: StampCloc
       }
     },
     serverTime() {
-      if (clock.elapsed() - refreshed_at > REFRESH_MS) last = read()
+      if (clock.elapsed() - refreshed_at > REFRESH_MS) last = has_drawn ? read() : look()
       return Math.max(Math.floor(clock.now()), last === undefined ? 0 : Number(last / NANOSECONDS_PER_MS))
     },
   }
@@ -77,12 +86,15 @@ function moveHand(folder: string, from: bigint, to: bigint): boolean {
 
 /** A rename in progress may show both names, or neither for a moment: what counts is what the next rename finds. */
 function readHand(folder: string): bigint | undefined {
-  const names = whenThere(() => readdirSync(folder)) ?? []
-  const hand = names.sort().pop()
+  const hands = handsIn(folder)
+  const hand = hands.pop()
   // A second hand comes only from a copy that was made while the store was in use. Left alone, some process would turn it.
-  for (const stale of names) whenThere(() => unlinkSync(`${folder}/${stale}`))
-  return hand === undefined ? undefined : BigInt(hand)
+  for (const stale of hands) whenThere(() => unlinkSync(`${folder}/${handName(stale)}`))
+  return hand
 }
+
+/** Ascending. */
+const handsIn = (folder: string): bigint[] => (whenThere(() => readdirSync(folder)) ?? []).sort().map(BigInt)
 
 /** The clock's folder appears with its hand in it, so that two processes that begin at once begin one clock. */
 function beginClock(prepared: string, folder: string): void {

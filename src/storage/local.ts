@@ -4,12 +4,21 @@
 
 import { closeSync, existsSync, linkSync, mkdirSync, openSync, unlinkSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import { assert, messageOf, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import { CREATION_SKEW_MS_MAX } from '../core/limits.js'
 import { type Clock, MINUTE_MS, stampMs } from '../core/time.js'
-import { createDurability, type Durability, isAnyFsError, isFsError, NO_DURABILITY, whenThere, writeWhole } from './local-file.js'
+import {
+  createDurability,
+  type Durability,
+  isAnyFsError,
+  isFsError,
+  makeFolders,
+  NO_DURABILITY,
+  whenThere,
+  writeWhole,
+} from './local-file.js'
 import { latestGeneration, readLatest } from './local-generation.js'
 import { createFolderCache, type FolderCache, listPage } from './local-list.js'
 import { fileParts, headOf, readObject, readStoredHead, type StoredHead } from './local-object.js'
@@ -54,11 +63,13 @@ const WRITE_STEPS = [
 export const LOCAL_PUT_STEPS = [...WRITE_STEPS, 'acknowledge'] as const
 /** A delete writes a tombstone, then sweeps what is below it. */
 export const LOCAL_DELETE_STEPS = [...WRITE_STEPS, ...SWEEP_STEPS, 'acknowledge'] as const
+/** Before all others, for the first write into a store that is not there yet. */
+export const LOCAL_MAKE_STEPS = ['make-store', 'sync-parents', 'make-own-folder'] as const
 /** `look-again` comes after `look` where that found a tombstone. */
-export type LocalStep = (typeof LOCAL_DELETE_STEPS)[number] | 'look-again'
+export type LocalStep = (typeof LOCAL_DELETE_STEPS)[number] | (typeof LOCAL_MAKE_STEPS)[number] | 'look-again'
 
 export type LocalStoreOptions = {
-  /** Made when it is not there. */
+  /** Made by the first write when it is not there: whoever only reads leaves a mistyped place as it is. */
   readonly folder: string
   readonly clock?: Pick<Clock, 'now' | 'elapsed'>
   /** False promises nothing after a power failure: for scratch only. */
@@ -114,7 +125,6 @@ export function createLocalStore(options: LocalStoreOptions): Required<ObjectSto
 function openFolder({ folder, clock = systemTime, sync = true, onStep, page_size = PAGE_SIZE }: LocalStoreOptions): Local {
   const root = resolve(folder)
   const temporary = `${root}/${OWN_FOLDER}/tmp`
-  const durable_root = makeFolder(root, temporary)
   let count = 0
   // Not a matter of the simulation: two processes must never make the same temporary file.
   const process_part = `${process.pid}-${randomBytes(6).toString('hex')}`
@@ -126,7 +136,7 @@ function openFolder({ folder, clock = systemTime, sync = true, onStep, page_size
     unique,
     now: clock.now,
     stamps: createStampClock({ folder: `${root}/${OWN_FOLDER}/clock`, temporary, clock, unique }),
-    durability: sync ? createDurability(durable_root, clock.elapsed) : NO_DURABILITY,
+    durability: sync ? createDurability(root, clock.elapsed) : NO_DURABILITY,
     cache: createFolderCache(),
     page_size,
     step: async (step) => onStep?.(step),
@@ -138,14 +148,16 @@ function openFolder({ folder, clock = systemTime, sync = true, onStep, page_size
   }
 }
 
-/** The lowest folder that was there before: from there on down, entries have to be made durable. */
-function makeFolder(root: string, temporary: string): string {
-  try {
-    const highest_made = mkdirSync(temporary, { recursive: true })
-    return highest_made === undefined || highest_made.startsWith(`${root}/`) ? root : dirname(highest_made)
-  } catch (error) {
-    rethrow(error, root)
-  }
+/** The store's own folder comes last: where it is, the way to the store is durable, whoever made it and died. So nobody
+ *  else has to look above the store, whose own entries every write makes durable. */
+async function makeStore({ root, temporary, durability, step }: Local): Promise<void> {
+  if (existsSync(temporary)) return
+  await step('make-store')
+  makeFolders(root)
+  await step('sync-parents')
+  await durability.parents(root)
+  await step('make-own-folder')
+  makeFolders(temporary)
 }
 
 /** What the file system refuses (a full disk, a lost mount, missing rights) is no answer of the store. */
@@ -208,6 +220,7 @@ type Written =
   | { readonly kind: 'absent' | 'precondition_failed' | 'throttled' }
 
 async function writeGeneration(local: Local, place: ObjectPlace, if_generation: string, content: Content): Promise<Written> {
+  await makeStore(local)
   local.durability.begin()
   try {
     const written = await linkGeneration(local, place, if_generation, content)

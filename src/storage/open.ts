@@ -1,6 +1,7 @@
 // A store from what a person writes: `local:PATH` or `gs://bucket/prefix`.
 
-import { mkdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
 import { messageOf, unavailable } from '../core/errors.js'
 import { createLocalStore } from './local.js'
 import type { ObjectStore } from './object-store.js'
@@ -10,6 +11,8 @@ export type OpenStoreOptions = {
   /** Another endpoint than Google's, for tests and emulators: `http://127.0.0.1:4443`. */
   readonly gcs_endpoint?: string
   readonly gcs_project_id?: string
+  /** `read`: a folder has to be there. Without it, the first write makes it. */
+  readonly access?: 'read' | 'write'
 }
 
 const BUCKET = /^[a-z0-9][a-z0-9._-]{1,220}[a-z0-9]$/
@@ -32,7 +35,7 @@ export function storeFault(text: string): string | undefined {
 export async function openStore(text: string, options: OpenStoreOptions = {}): Promise<ObjectStore> {
   const fault = storeFault(text)
   if (fault !== undefined) throw unavailable(fault)
-  if (text.startsWith('local:')) return openLocal(text.slice('local:'.length))
+  if (text.startsWith('local:')) return openLocal(text.slice('local:'.length), options)
   const { bucket, prefix } = bucketAndPrefix(text)
   // The client takes longer to load than all the rest: who uses a folder does not pay for it.
   const { createGcsStore } = await import('./gcs.js')
@@ -45,14 +48,26 @@ export async function openStore(text: string, options: OpenStoreOptions = {}): P
   return prefix === '' ? store : scopedStore(store, `${prefix}/`)
 }
 
-function openLocal(folder: string): ObjectStore {
-  try {
-    mkdirSync(folder, { recursive: true })
-    if (statSync(folder).isDirectory()) return createLocalStore({ folder })
-  } catch (error) {
-    throw unavailable(`The folder ${folder} could not be made or read: ${messageOf(error)}. Check the path and its rights.`, error)
+function openLocal(folder: string, { access = 'write' }: OpenStoreOptions): ObjectStore {
+  const path = resolve(folder)
+  const found = nearestIn(path)
+  if (!found.is_folder) throw unavailable(`The store local:${folder} is no folder: ${found.path} is a file. Check the path and its rights.`)
+  if (access === 'read' && found.path !== path) {
+    throw unavailable(`There is no folder ${path}, so there is nothing to read. Check the path; the first write makes the folder.`)
   }
-  throw unavailable(`The store local:${folder} is not a folder. Name a folder, or one that can be made.`)
+  return createLocalStore({ folder })
+}
+
+/** The folder, or the lowest above it that is there. */
+function nearestIn(path: string): { readonly path: string; readonly is_folder: boolean } {
+  try {
+    for (let nearest = path; ; nearest = dirname(nearest)) {
+      const stats = statSync(nearest, { throwIfNoEntry: false })
+      if (stats !== undefined) return { path: nearest, is_folder: stats.isDirectory() }
+    }
+  } catch (error) {
+    throw unavailable(`The folder ${path} could not be read: ${messageOf(error)}. Check the path and its rights.`, error)
+  }
 }
 
 function bucketAndPrefix(text: string): { readonly bucket: string; readonly prefix: string } {

@@ -1,7 +1,7 @@
 // Writes an object whose name nobody else ever uses (it carries a ULID of the writer's own, or its content's hash).
 // That is what makes the retry safe: a 412 on such a name can only be this write's own lost answer.
 
-import { corrupt, isOperatingError, unavailable } from '../core/errors.js'
+import { corrupt, isOperatingError, messageOf, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import type { Clock } from '../core/time.js'
 import { CREATE, type ObjectHead, type ObjectStore } from './object-store.js'
@@ -25,7 +25,10 @@ export async function writeOnce({ store, clock }: WriteOnce, name: string, bytes
       lastFailure = error
     }
   }
-  throw unavailable(`${name} could not be written to ${store.label} in ${RETRY_DELAYS_MS.length + 1} tries.`, lastFailure)
+  throw unavailable(
+    `${name} could not be written to ${store.label} in ${RETRY_DELAYS_MS.length + 1} tries, the last of which ended so: ${messageOf(lastFailure)}`,
+    lastFailure,
+  )
 }
 
 function checked(head: ObjectHead, bytes: Uint8Array): ObjectHead {

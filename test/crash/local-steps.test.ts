@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { crc32cHex } from '../../src/core/hash.js'
 import { compareStamps, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
-import { createLocalStore, LOCAL_DELETE_STEPS, LOCAL_PUT_STEPS } from '../../src/storage/local.js'
+import { createLocalStore, LOCAL_DELETE_STEPS, LOCAL_MAKE_STEPS, LOCAL_PUT_STEPS } from '../../src/storage/local.js'
 import { CREATE, type DeleteAnswer, type ObjectHead, type ObjectStore, type PutAnswer } from '../../src/storage/object-store.js'
 import { compileTo } from '../fixtures/compiled.js'
 import type { ChildTask } from './local-steps-child.js'
@@ -31,6 +31,8 @@ beforeAll(async () => {
   root = join(folder, 'store')
   const compiled = await compileTo(join(folder, 'compiled'), ['src/core', 'src/storage', 'test/crash/local-steps-child.ts'])
   child_file = compiled('test/crash/local-steps-child.ts')
+  // The store is there already: how it is made has tests of its own.
+  await open().put('first', bytesOf(''), { if_generation: CREATE })
 }, 60_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
@@ -210,6 +212,28 @@ describe.each(['create', 'replace', 'delete'] as const)('%s', (operation) => {
     },
     120_000,
   )
+})
+
+describe('the first write into a store', () => {
+  /** Its first three steps; the process ends at one of them. */
+  async function firstPut(within: string, end_at?: string): Promise<{ readonly steps: readonly string[]; readonly answer: unknown }> {
+    const steps: string[] = []
+    const onStep = (step: string) => {
+      steps.push(step)
+      if (step === end_at) throw new Error('ended')
+    }
+    const put = createLocalStore({ folder: within, onStep }).put('a', bytesOf('first'), { if_generation: CREATE })
+    return { answer: await put.catch((error: unknown) => error), steps }
+  }
+
+  test.each(LOCAL_MAKE_STEPS)('that ends before "%s" leaves the next one to make the way to it durable', async (end_at) => {
+    const within = join(folder, `made-${end_at}`, 'below')
+    expect(await firstPut(within, end_at)).toMatchObject({ steps: LOCAL_MAKE_STEPS.slice(0, LOCAL_MAKE_STEPS.indexOf(end_at) + 1) })
+    expect(await open().get('nothing')).toMatchObject({ kind: 'absent' })
+    const next = await firstPut(within)
+    expect(next).toMatchObject({ answer: { kind: 'stored' }, steps: [...LOCAL_MAKE_STEPS, ...LOCAL_PUT_STEPS] })
+    expect((await firstPut(within)).steps).not.toContain('make-store')
+  })
 })
 
 describe('a put that is paused', () => {

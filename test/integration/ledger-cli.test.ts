@@ -450,7 +450,9 @@ describe('servo ledger verify, replay and stats', () => {
       const segment = /([0-9A-Z]{26})\.json\.g1$/.exec(path)?.[1] as string
       await rm(path)
       const { problems } = jsonOf<Verified>(await servo('ledger', 'verify', '--json', ...at(copy)), 1)
-      expect(problems).toContainEqual(expect.stringMatching(`^Segment ${segment}, folded by revision \\d, is not in the ledger any more.$`))
+      expect(problems).toContainEqual(
+        expect.stringMatching(`^Segment ${segment}, folded by revision \\d, is not in the ledger any more. Restore it from a copy.$`),
+      )
       expect(problems).toContainEqual(
         expect.stringContaining(`hold ${events - STEADY_EVENTS_PER_RUN} events, but the revisions account for`),
       )

@@ -39,7 +39,7 @@ async function append(options: StoreOptions & { readonly file: string }): Promis
   const { batches, faults } = parseLines(await readInput(options.file), scope)
   if (faults.length > 0) return refuse(faults, options)
   const answers: LineAnswer[] = []
-  await withDeps(options, async (deps) => {
+  await withDeps(options, 'write', async (deps) => {
     // Without a log: that a segment was there already is what the answers say, event by event.
     for await (const some of appendBatches(await openAppender(deps), batches)) {
       answers.push(...some)

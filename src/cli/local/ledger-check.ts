@@ -24,7 +24,7 @@ export function addCheckCommands(group: Command): void {
 }
 
 const runVerify = (options: StoreOptions): Promise<void> =>
-  withDeps(options, async (deps) => {
+  withDeps(options, 'read', async (deps) => {
     const answer = await verify(deps)
     if (answer.problems.length > 0) process.exitCode = FAILED
     if (options.json === true) return printJson(answer)
@@ -39,7 +39,7 @@ const runVerify = (options: StoreOptions): Promise<void> =>
   })
 
 const runReplay = (options: StoreOptions & { readonly from: string }): Promise<void> =>
-  withDeps(options, async (deps) => {
+  withDeps(options, 'read', async (deps) => {
     const scratch = await openScratch(deps)
     try {
       const answer = await replay({ ...deps, live: deps, scratch }, { from_genesis: options.from === 'genesis' })
@@ -65,7 +65,7 @@ function describe({ table, key, columns, live, replayed }: Difference): string {
 }
 
 const runStats = (options: StoreOptions): Promise<void> =>
-  withDeps(options, async (deps) => {
+  withDeps(options, 'read', async (deps) => {
     const stats = await readStats(deps, openReader(deps))
     if (options.json === true) return printJson(stats)
     if (stats.sequence === 0) note('There is no revision yet: run `servo ledger compact`.')

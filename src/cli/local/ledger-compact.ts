@@ -33,7 +33,7 @@ export function addCompactCommand(group: Command): void {
 type Totals = { published_count: number; applied: number; duplicate: number; refused: number; quarantined: number; sequence: number }
 
 async function compact(options: CompactOptions): Promise<void> {
-  await withDeps(options, async (deps) => {
+  await withDeps(options, 'write', async (deps) => {
     const turn = createTurn(turnDeps(deps, await openAppender(deps, note), note))
     if (options.watch === true) return watch(deps, turn, options)
     const missed = options.merge === true ? await findMissedSegments(deps.store, deps.listing_window_ms) : []

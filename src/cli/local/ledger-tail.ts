@@ -17,7 +17,7 @@ export function addTailCommand(group: Command): void {
 }
 
 async function tail(options: TailOptions): Promise<void> {
-  await withDeps(options, async (deps) => {
+  await withDeps(options, 'read', async (deps) => {
     const show = options.json === true ? printJson : (entry: TailEntry) => printLine(describe(entry))
     if (options.follow === true) {
       const until = untilSignal()

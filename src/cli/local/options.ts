@@ -39,13 +39,14 @@ export function parseCount(text: string): number {
 }
 
 /** Opens the store, runs the command on it, and closes it whatever happens. */
-export async function withDeps<T>(options: StoreOptions, run: (deps: Deps) => Promise<T>): Promise<T> {
+export async function withDeps<T>(options: StoreOptions, access: 'read' | 'write', run: (deps: Deps) => Promise<T>): Promise<T> {
   const fault = storeFault(options.store)
   if (fault !== undefined) throw new UsageError(fault)
   const deps = await openDeps({
     store: options.store,
     tenant_id: options.tenant,
     workspace_id: options.workspace,
+    access,
     ...(options.gcsEndpoint === undefined ? {} : { gcs_endpoint: options.gcsEndpoint }),
     ...(options.cache === undefined ? {} : { cache_folder: options.cache }),
   })

@@ -43,7 +43,7 @@ async function show(name: string, options: TableOptions): Promise<void> {
     if ('problem' in condition) throw new UsageError(condition.problem)
     return condition
   })
-  await withDeps(options, async (deps) => {
+  await withDeps(options, 'read', async (deps) => {
     const reader = openReader(deps)
     const view = options.asOf === undefined ? await reader.latest() : reader.viewOf(await openAsOf(deps, options.asOf))
     if (view === undefined) throw missing(`${deps.store.label} has no revision yet: run \`servo ledger compact\` first.`)

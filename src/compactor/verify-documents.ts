@@ -1,0 +1,57 @@
+// How verify reads: what is gone or damaged becomes a sentence that names it, so that everything else is still looked at.
+// Only a store that does not answer stops it.
+
+import { isOperatingError, messageOf } from '../core/errors.js'
+import type { ObjectStore } from '../storage/object-store.js'
+import { readIntact } from '../storage/read-intact.js'
+import { type Checkpoint, checkpointName, parseCheckpoint, parseRevision, type Revision, revisionName } from '../tables/revision.js'
+
+export type Found<T> = { readonly document: T } | { readonly problem: string }
+
+/** Advice of those who found it by chance: look with verify. Here it is verify that speaks, and there is one advice. */
+const ADVICE = / (?:Restore|Run|If a newer|Read the pointer|Nobody deletes) .*$/s
+export const RESTORE_IT = 'Restore it from a copy.'
+
+/** undefined: it is no damage, and the caller throws it on. */
+export function damageOf(name: string, error: unknown): string | undefined {
+  if (!isOperatingError(error, 'corrupt') && !isOperatingError(error, 'missing')) return undefined
+  const fact = messageOf(error).replace(ADVICE, '')
+  return `${fact.includes(name) ? '' : `${name} is damaged: `}${fact} ${RESTORE_IT}`
+}
+
+/** What the work answers, or the sentence about the damage that it met. */
+export async function orDamage<T>(name: string, work: () => Promise<T>): Promise<Found<T>> {
+  try {
+    return { document: await work() }
+  } catch (error) {
+    const problem = damageOf(name, error)
+    if (problem === undefined) throw error
+    return { problem }
+  }
+}
+
+async function find<T>(store: ObjectStore, name: string, named_by: string, parse: (bytes: Uint8Array) => T): Promise<Found<T>> {
+  const found = await orDamage(name, async () => {
+    const answer = await readIntact(store, name)
+    return answer.kind === 'found' ? parse(answer.bytes) : undefined
+  })
+  if ('problem' in found) return found
+  const { document } = found
+  return document === undefined ? { problem: `${name} is gone, though ${named_by} names it. ${RESTORE_IT}` } : { document }
+}
+
+export async function findRevision(store: ObjectStore, sequence: number, revision: string): Promise<Found<Revision>> {
+  const name = revisionName(sequence, revision)
+  const found = await find(store, name, 'the chain', (bytes) => parseRevision(name, bytes))
+  if ('problem' in found) return { problem: `${found.problem} Until then its segments count as unfolded.` }
+  const { document } = found
+  if (document.sequence === sequence && document.revision === revision) return found
+  return { problem: `${name} says that it is revision ${document.sequence}, ${document.revision}. ${RESTORE_IT}` }
+}
+
+export async function findCheckpoint(store: ObjectStore, checkpoint: string, named_by: string): Promise<Found<Checkpoint>> {
+  const name = checkpointName(checkpoint)
+  const found = await find(store, name, named_by, (bytes) => parseCheckpoint(name, bytes))
+  if ('problem' in found || found.document.name === checkpoint) return found
+  return { problem: `${name} says that it is checkpoint ${found.document.name}. ${RESTORE_IT}` }
+}
