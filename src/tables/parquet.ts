@@ -6,6 +6,7 @@ import { compareRows, keyOfRow, type LooseRow, type TableName } from '../project
 import { readColumns } from './columns/arrow-memory.js'
 import { FILE_LAYOUTS, type FileScope } from './columns/file-column.js'
 import { readFooter } from './columns/parquet-footer.js'
+import { declaredPlaces } from './columns/parquet-reader.js'
 import { type Compression, compressionOf, createFileWriter, loadParquet, type Parquet } from './columns/parquet-writer.js'
 import { decodeColumns } from './columns/row-decoder.js'
 import { appendRows, createRowGroup, emptyRowGroup, isFull, ROW_GROUP_ROWS } from './columns/row-group.js'
@@ -47,7 +48,7 @@ export async function encodeRows(
 }
 
 /** Groups decoded by one call: in WebAssembly, whose memory never shrinks, they lie whole. */
-const GROUPS_A_CALL = 4
+const GROUPS_A_CALL = 32
 
 function decodeGroups(parquet: Parquet, table: TableName, bytes: Uint8Array, rowGroups: number[]): LooseRow[] {
   const layout = FILE_LAYOUTS[table]
@@ -56,7 +57,7 @@ function decodeGroups(parquet: Parquet, table: TableName, bytes: Uint8Array, row
     return wasmTable.recordBatches().flatMap((batch) => {
       const exported = batch.intoFFI()
       try {
-        return decodeColumns(layout, readColumns(parquet.wasmMemory().buffer, exported, layout))
+        return decodeColumns(layout, readColumns(parquet.wasmMemory().buffer, exported, layout, declaredPlaces(layout)))
       } finally {
         exported.free()
       }

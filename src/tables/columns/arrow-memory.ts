@@ -3,7 +3,7 @@
 
 import { corrupt } from '../../core/errors.js'
 import type { ColumnData } from './column-data.js'
-import { type FileColumn, type FileLayout, SCOPE_COLUMN_COUNT, storageOf } from './file-column.js'
+import { type FileColumn, type FileLayout, storageOf } from './file-column.js'
 
 /** The part of parquet-wasm's exported structs that is used here. */
 type Exported = { readonly arrayAddr: () => number; readonly schemaAddr: () => number }
@@ -64,10 +64,15 @@ function readColumn(memory: Memory, column: FileColumn, array: number): ColumnDa
   }
 }
 
-/** Columns by place. The scope's are not read, and neither is one that the file does not have and that may be null. */
+/** Columns by place. One that was not read is absent, and so is one that the file does not have and that may be null. */
 export type GroupColumns = readonly (ColumnData | undefined)[]
 
-export function readColumns(memory: ArrayBufferLike, exported: Exported, { table, columns }: FileLayout): GroupColumns {
+export function readColumns(
+  memory: ArrayBufferLike,
+  exported: Exported,
+  { table, columns }: FileLayout,
+  places: readonly number[],
+): GroupColumns {
   const source: Memory = { buffer: memory, bytes: Buffer.from(memory), view: new DataView(memory) }
   const schema = exported.schemaAddr()
   const found = new Map<string, { readonly array: number; readonly format: string }>()
@@ -79,18 +84,22 @@ export function readColumns(memory: ArrayBufferLike, exported: Exported, { table
     const name = readText(source, at + SCHEMA.name)
     found.set(name, { array: readPointer(source, arrays + 4 * child), format: readText(source, at + SCHEMA.format) })
   }
-  return columns.map((column, place) => {
-    if (place < SCOPE_COLUMN_COUNT) return undefined
+  const read: (ColumnData | undefined)[] = columns.map(() => undefined)
+  for (const place of places) {
+    const column = columns[place] as FileColumn
     const there = found.get(column.name)
     if (there === undefined) {
-      if (column.nullable) return undefined
+      if (column.nullable) continue
       throw corrupt(`A file of ${table} has no column ${column.name}. Run \`servo ledger verify\`.`)
     }
     if (there.format !== FORMATS[column.type]) {
       throw corrupt(`Column ${column.name} of a file of ${table} has the Arrow type ${there.format}, not ${FORMATS[column.type]}.`)
     }
     const data = readColumn(source, column, there.array)
-    if (data.nulls === 0 || column.nullable) return data
-    throw corrupt(`Column ${column.name} of a file of ${table} has ${data.nulls} rows without a value. Run \`servo ledger verify\`.`)
-  })
+    if (data.nulls > 0 && !column.nullable) {
+      throw corrupt(`Column ${column.name} of a file of ${table} has ${data.nulls} rows without a value. Run \`servo ledger verify\`.`)
+    }
+    read[place] = data
+  }
+  return read
 }

@@ -1,0 +1,154 @@
+// Row groups of one Parquet file, in any order, any columns of them. It knows where bytes come from as little as what
+// the rows mean, and holds the decoded footer and nothing else.
+
+import { type FileHandle, open } from 'node:fs/promises'
+import type { ParquetFile } from 'parquet-wasm'
+import { corrupt, isOperatingError, messageOf, missing, unavailable } from '../../core/errors.js'
+import { type GroupColumns, readColumns } from './arrow-memory.js'
+import { type FileLayout, SCOPE_COLUMN_COUNT } from './file-column.js'
+import type { Parquet } from './parquet-writer.js'
+
+/** Where the bytes of a file come from. */
+export type FileBytes = { readonly size: number; readonly read: (start: number, end: number) => Promise<ArrayBuffer> }
+
+/** After a read that failed every other fails as well: open it anew. */
+export type ParquetReader = {
+  /** Rows of each row group, none of them empty. */
+  readonly group_rows: readonly number[]
+  /** Columns of all groups together: what the decoded footer takes grows with them. */
+  readonly chunk_count: number
+  /** `use` is given these columns, by place, as they lie in WebAssembly memory: they are void when it returns. A column
+   *  that the file does not have is absent. */
+  readonly read: <T>(group: number, places: readonly number[], use: (columns: GroupColumns) => T) => Promise<T>
+  readonly close: () => void
+}
+
+/** A group of more rows was not written here. */
+const GROUP_ROWS_MAX = 65_536
+
+export const RUN_VERIFY = 'Run `servo ledger verify`.'
+
+export const declaredPlaces = ({ columns }: FileLayout): readonly number[] => [...columns.keys()].slice(SCOPE_COLUMN_COUNT)
+
+export async function openHandle(path: string): Promise<FileHandle> {
+  try {
+    return await open(path)
+  } catch (error) {
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    throw isMissing
+      ? missing(`The table file ${path} is not there.`, error)
+      : unavailable(`Cannot open ${path}: ${messageOf(error)}.`, error)
+  }
+}
+
+export async function readRange(handle: FileHandle, path: string, start: number, end: number): Promise<ArrayBuffer> {
+  const bytes = new Uint8Array(end - start)
+  for (let at = 0; at < bytes.length; ) {
+    const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at)
+    if (bytesRead === 0) throw corrupt(`${path} ends before byte ${end}. ${RUN_VERIFY}`)
+    at += bytesRead
+  }
+  return bytes.buffer
+}
+
+/** The four members of a Blob that the reader calls. `fs.openAsBlob` would do, but is experimental and says so on stderr.
+ *  What cannot be read is never answered: a promise that fails, or other bytes than the file's, would end the WebAssembly
+ *  module, and the process with it (seen). */
+function blobOf(bytes: FileBytes, start: number, end: number, onFailure: (error: unknown) => void): Blob {
+  const size = end - start
+  const slice = (from = 0, to = size) => blobOf(bytes, start + from, start + Math.min(to, size), onFailure)
+  const arrayBuffer = () =>
+    new Promise<ArrayBuffer>((resolve) => {
+      bytes.read(start, end).then(resolve, onFailure)
+    })
+  return { size, type: '', slice, arrayBuffer } as unknown as Blob
+}
+
+type Groups = { readonly rows: readonly number[]; readonly names: ReadonlySet<string>; readonly chunk_count: number }
+
+function groupsOf(file: ParquetFile): Groups {
+  const metadata = file.metadata()
+  const count = metadata.numRowGroups()
+  const groups = Array.from({ length: count }, (_, group) => metadata.rowGroup(group))
+  const names = new Set(groups[0]?.columns().map((column) => column.columnPath()[0] as string))
+  const rows = groups.map((group) => group.numRows())
+  for (const group of groups) group.free()
+  metadata.free()
+  const empty = rows.indexOf(0)
+  if (empty >= 0) throw new Error(`row group ${empty} has no row`)
+  return { rows, names, chunk_count: count * names.size }
+}
+
+export async function openParquet(parquet: Parquet, layout: FileLayout, path: string, bytes: FileBytes): Promise<ParquetReader> {
+  // Remembered for good: what waits for bytes inside of WebAssembly waits for ever, and nobody waits for it.
+  let failure: { readonly cause: unknown } | undefined
+  const waiting = new Set<(cause: unknown) => void>()
+  const fail = (cause: unknown) => {
+    failure ??= { cause }
+    for (const reject of waiting) reject(cause)
+  }
+  const orFailure = async <T>(ask: () => Promise<T>): Promise<T> => {
+    if (failure !== undefined) throw failure.cause
+    let stop: (cause: unknown) => void = () => {}
+    const failed = new Promise<never>((_, reject) => (stop = reject))
+    waiting.add(stop)
+    try {
+      return await Promise.race([ask(), failed])
+    } finally {
+      waiting.delete(stop)
+    }
+  }
+  const explain = (error: unknown) => {
+    if (isOperatingError(error)) return error
+    if (failure !== undefined) return unavailable(`Cannot read ${path}: ${messageOf(error)}.`, error)
+    return corrupt(`${path} cannot be decoded as a file of ${layout.table}: ${messageOf(error)}. ${RUN_VERIFY}`, error)
+  }
+  try {
+    const file = await orFailure(() => parquet.ParquetFile.fromFile(blobOf(bytes, 0, bytes.size, fail)))
+    const groups = groupsOf(file)
+    return {
+      group_rows: groups.rows,
+      chunk_count: groups.chunk_count,
+      async read(group, places, use) {
+        try {
+          return await orFailure(() => readGroup({ parquet, layout, file, groups }, group, places, use))
+        } catch (error) {
+          throw explain(error)
+        }
+      },
+      close() {
+        // A read that waits for ever still has it.
+        if (failure === undefined) file.free()
+      },
+    }
+  } catch (error) {
+    throw explain(error)
+  }
+}
+
+type OpenFile = { readonly parquet: Parquet; readonly layout: FileLayout; readonly file: ParquetFile; readonly groups: Groups }
+
+async function readGroup<T>(
+  { parquet, layout, file, groups }: OpenFile,
+  group: number,
+  places: readonly number[],
+  use: (columns: GroupColumns) => T,
+): Promise<T> {
+  const wanted = places.map((place) => layout.columns[place]?.name as string)
+  // The reader refuses names that the file does not have, and wants at least one.
+  const columns = wanted.filter((name) => groups.names.has(name))
+  if (columns.length === 0) columns.push(layout.columns[layout.row_version]?.name as string)
+  const table = await file.read({ rowGroups: [group], columns, batchSize: GROUP_ROWS_MAX })
+  try {
+    const batch = table.recordBatch(0)
+    if (batch === undefined || table.numBatches !== 1) throw new Error(`row group ${group} has ${table.numBatches} batches`)
+    const exported = batch.intoFFI()
+    try {
+      return use(readColumns(parquet.wasmMemory().buffer, exported, layout, places))
+    } finally {
+      exported.free()
+    }
+  } finally {
+    table.free()
+  }
+}
