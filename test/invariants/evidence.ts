@@ -84,7 +84,7 @@ function batchesIn(bytes: Uint8Array): readonly (readonly StoredEvent[])[] | und
       readonly batches?: readonly { readonly events: readonly StoredEvent[] }[]
     }
     // What a hostile segment calls an event may be anything.
-    return batches?.map(({ events }) => events.filter((event) => typeof event === 'object' && event !== null))
+    return batches?.map(({ events }) => events.map((event) => (typeof event === 'object' && event !== null ? event : {})))
   } catch {
     return undefined
   }
