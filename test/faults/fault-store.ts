@@ -355,8 +355,12 @@ export function poisonBytes(poison: Poison, random: Random): Uint8Array {
   if (poison === 'no_text') return Uint8Array.from(random.bytes(64), (byte) => byte | 0x80)
   if (poison === 'no_json') return encoder.encode('{"schema":"servo-segment-v1","batches":[')
   if (poison === 'other_json') return encoder.encode('{"schema":"servo-segment-v1","batches":7}')
-  return new Uint8Array(SEGMENT_BYTES_MAX + 1).fill(0x20)
+  oversized ??= new Uint8Array(SEGMENT_BYTES_MAX + 1).fill(0x20)
+  return oversized
 }
+
+/** Made once: it is as large as a segment may be, and nobody writes into it. */
+let oversized: Uint8Array | undefined
 
 /** Leaves it under this name, as nobody's append would. */
 export const plantPoison = (store: ObjectStore, name: string, poison: Poison, random: Random): Promise<PutAnswer> =>

@@ -257,6 +257,11 @@ const FOLDING: readonly Mutant[] = [
     killed_by: invariant(I12, 'I12 a create that was stalled past the listing window is quarantined when it is found'),
   },
   {
+    name: 'oversized segment read',
+    edits: [{ file: 'src/ledger/segment.ts', find: 'if (bytes.length > SEGMENT_BYTES_MAX) {', replace: 'if (bytes.length < 0) {' }],
+    killed_by: invariant('i02-every-event-has-one-outcome', 'I2 the ledger is applied + duplicate + refused + quarantined + unfolded'),
+  },
+  {
     name: 'hint about a folded segment believed',
     edits: [
       {

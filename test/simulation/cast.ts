@@ -176,7 +176,8 @@ function requestOf(process: Process, run_key: string): LedgerEvent {
 /** F16: a stranger leaves something under a name of this minute, or of one long ago. */
 async function plant(world: World, { random }: Process): Promise<void> {
   const minute = world.time.now() - random.pick([0, 0, 10 * MINUTE_MS])
-  const poison = random.pick(POISONS.filter((kind) => kind !== 'oversized'))
+  // Megabytes that every reader of the ledger reads: some seeds with one are enough.
+  const poison = random.isTrue(0.05) ? 'oversized' : random.pick(POISONS.filter((kind) => kind !== 'oversized'))
   await plantPoison(world.bucket, `ledger/orchestration/${ulidAt(minute, random.bytes(10))}.json`, poison, random)
 }
 
