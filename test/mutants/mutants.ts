@@ -99,7 +99,7 @@ const APPENDING: readonly Mutant[] = [
   },
   {
     name: 'own landed append taken for that of another',
-    edits: [{ file: APPEND, find: "const isOurs = found.meta['write_id'] === write_id", replace: 'const isOurs = false' }],
+    edits: [{ file: APPEND, find: "if (head.meta['write_id'] === write_id) return", replace: "if (head.meta['write_id'] === '') return" }],
     killed_by: invariant(I1, 'I1 a lost answer on a conditional create is an acknowledgement, once the object is found'),
   },
   {
@@ -206,8 +206,8 @@ const FOLDING: readonly Mutant[] = [
     edits: [
       {
         file: APPEND,
-        find: "return { kind: isOurs ? 'appended' : 'duplicate', head: found }",
-        replace: "return { kind: isOurs ? 'appended' : 'duplicate', head: found, bytes }",
+        find: 'else if (isDurable(found, minute)) return acknowledge(found)',
+        replace: 'else if (isDurable(found, minute)) return { ...(await acknowledge(found)), bytes }',
       },
       {
         file: 'src/turn/decide.ts',
@@ -379,7 +379,13 @@ const MAINTENANCE: readonly Mutant[] = [
   },
   {
     name: 'collector forgetting revisions that as_of opens',
-    edits: [{ file: COLLECT, find: 'now - instantMs(revision.published_at) <= AS_OF_KEPT_MS || ', replace: '' }],
+    edits: [
+      {
+        file: COLLECT,
+        find: 'const isKept = now - replaced_at <= AS_OF_KEPT_MS',
+        replace: 'const isKept = revision.revision === pointer.revision',
+      },
+    ],
     killed_by: invariant(I16, 'I16 a revision that was the newest for a long time stays readable for a day after it was replaced'),
   },
   {
