@@ -4,6 +4,8 @@
 // and F17 (mixed fold versions) are scenarios of test/simulation.
 
 import { unavailable } from '../../src/core/errors.js'
+import { sha256Hex } from '../../src/core/hash.js'
+import { listName } from '../../src/core/keys.js'
 import { SEGMENT_BYTES_MAX } from '../../src/core/limits.js'
 import { type Clock, compareStamps } from '../../src/core/time.js'
 import {
@@ -355,12 +357,34 @@ export function poisonBytes(poison: Poison, random: Random): Uint8Array {
   if (poison === 'no_text') return Uint8Array.from(random.bytes(64), (byte) => byte | 0x80)
   if (poison === 'no_json') return encoder.encode('{"schema":"servo-segment-v1","batches":[')
   if (poison === 'other_json') return encoder.encode('{"schema":"servo-segment-v1","batches":7}')
-  return new Uint8Array(SEGMENT_BYTES_MAX + 1).fill(0x20)
+  oversized ??= new Uint8Array(SEGMENT_BYTES_MAX + 1).fill(0x20)
+  return oversized
 }
+
+/** Made once: it is as large as a segment may be, and nobody writes into it. */
+let oversized: Uint8Array | undefined
 
 /** Leaves it under this name, as nobody's append would. */
 export const plantPoison = (store: ObjectStore, name: string, poison: Poison, random: Random): Promise<PutAnswer> =>
   store.put(name, poisonBytes(poison, random), { if_generation: CREATE, meta: { schema: 'servo-segment-v1' } })
+
+/** Names beside segments that no segment can have, as a person with a browser leaves them. They sort after every ULID, so
+ *  that every listing shows them. */
+export const STRAYS = ['readme.txt', 'zzz.json'] as const
+
+/** The same stray is left again and again: whoever comes second finds it there. */
+export const plantStray = (store: ObjectStore, stray: (typeof STRAYS)[number]): Promise<PutAnswer> =>
+  store.put(`ledger/orchestration/${stray}`, new TextEncoder().encode('{"schema":"servo-segment-v1","batches":[]}'), {
+    if_generation: CREATE,
+  })
+
+/** A list whose name is that of its content, as it should be, and whose content is no list. Answers the SHA-256. */
+export async function plantUnreadableList(store: ObjectStore, random: Random): Promise<string> {
+  const bytes = poisonBytes(random.pick(['empty', 'no_text', 'no_json', 'other_json'] as const), random)
+  const sha256 = sha256Hex(bytes)
+  await store.put(listName(sha256), bytes, { if_generation: CREATE })
+  return sha256
+}
 
 /** F8: the clock of a machine that is wrong, by a number that may change while time goes on. */
 export const skewedClock = (clock: Clock, skew_ms: (now: number) => number): Clock => ({

@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { verify } from '../../src/compactor/verify.js'
 import { ulidAt } from '../../src/core/ulid.js'
+import { poisonBytes } from '../faults/fault-store.js'
 import { createScenario } from '../fixtures/scenario.js'
 
 test('I2 the ledger is applied + duplicate + refused + quarantined + unfolded', async () => {
@@ -19,12 +20,13 @@ test('I2 the ledger is applied + duplicate + refused + quarantined + unfolded', 
     const unknown = { ...say.poolDefined('pool:z', 3), event_type: 'PoolPainted' }
     const batch = { batch_id: segment(8), events: [unknown, say.poolDefined('pool:z', 3)] }
     await plant(segment(3), { schema: 'servo-segment-v1', ...world.scope, write_id: segment(9), batches: [batch] })
+    await plant(segment(4), poisonBytes('oversized', world.random))
     await turn()
     await append([say.poolDefined('pool:late', 3)])
   })
   const { events, problems } = await verify({ store: world.bucket, files: world.files, scope: world.scope })
   expect(problems).toEqual([])
-  expect(events).toEqual({ ledger: 9, applied: 3, duplicate: 1, refused: 1, quarantined: 3, unfolded: 1 })
-  expect((await rows('quarantine')).map(({ reason }) => reason)).toEqual(['BAD_JSON', 'BAD_JSON', 'UNKNOWN_TYPE'])
+  expect(events).toEqual({ ledger: 10, applied: 3, duplicate: 1, refused: 1, quarantined: 4, unfolded: 1 })
+  expect((await rows('quarantine')).map(({ reason }) => reason)).toEqual(['BAD_JSON', 'BAD_JSON', 'UNKNOWN_TYPE', 'TOO_LARGE'])
   await expectInvariants()
 })

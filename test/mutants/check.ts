@@ -1,4 +1,4 @@
-// A copy of the repository to break, and one test run in it. Node's own modules alone: what is broken here must not be
+// A copy of the repository to break, and one test or command run in it. Node's own modules alone: what is broken here must not be
 // what runs the checks.
 
 import { spawn } from 'node:child_process'
@@ -6,10 +6,10 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Check, Edit } from './mutants.js'
+import type { Check, CommandCheck, Edit, TestCheck } from './mutants.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
-const COPIED = ['src', 'test', 'package.json', 'jest.config.js', 'tsconfig.json']
+const COPIED = ['src', 'test', 'scripts', 'package.json', 'jest.config.js', 'tsconfig.json']
 /** Longer than any of these tests takes on a busy machine. */
 const CHECK_TIMEOUT_MS = 90_000
 
@@ -67,9 +67,30 @@ type Report = {
   }[]
 }
 
-/** Runs the tests with these titles and no others. */
-export async function runCheck({ folder }: Copy, checks: readonly Check[]): Promise<Verdict> {
+export const titleOf = (check: Check): string => ('title' in check ? check.title : check.args.join(' '))
+
+/** Runs these tests and commands and no others; the first verdict that is not `passed`, if there is one. */
+export async function runChecks(copy: Copy, checks: readonly Check[]): Promise<Verdict> {
   const began = performance.now()
+  const tests = checks.filter((check) => 'title' in check)
+  let verdict: Omit<Verdict, 'duration_ms'> = PASSED
+  if (tests.length > 0) verdict = await runTests(copy, tests)
+  for (const check of checks) if ('args' in check && verdict.kind === 'passed') verdict = await runCommand(copy, check)
+  return { ...verdict, duration_ms: performance.now() - began }
+}
+
+const PASSED = { kind: 'passed', detail: '' } as const
+const TIMED_OUT = { kind: 'timed_out', detail: `It was ended after ${CHECK_TIMEOUT_MS / 1_000} s.` } as const
+
+/** As scripts/run.js does it, but without its set-up: the packages are those of the repository. */
+async function runCommand({ folder }: Copy, { file, args, says }: CommandCheck): Promise<Omit<Verdict, 'duration_ms'>> {
+  const { isTimeUp, code, output } = await runNode(['--import', './scripts/typescript.js', file, ...args], folder)
+  if (isTimeUp) return TIMED_OUT
+  if (code === 0) return PASSED
+  return { kind: code === 1 && output.includes(says) ? 'failed' : 'broken', detail: output.trim() }
+}
+
+async function runTests({ folder }: Copy, checks: readonly TestCheck[]): Promise<Omit<Verdict, 'duration_ms'>> {
   const report = join(folder, 'report.json')
   rmSync(report, { force: true })
   const titles = checks.map(({ title }) => `${escaped(title)}$`).join('|')
@@ -78,12 +99,10 @@ export async function runCheck({ folder }: Copy, checks: readonly Check[]): Prom
   const args = ['--experimental-vm-modules', '--disable-warning=ExperimentalWarning', jest, '--runInBand', '--watchman=false']
   const options = [`--cacheDirectory=${join(folder, 'cache')}`, '--json', `--outputFile=${report}`, `--testNamePattern=${titles}`]
   const ended = await runNode([...args, ...options, ...files], folder)
-  const duration_ms = performance.now() - began
-  if (ended.isTimeUp) return { kind: 'timed_out', detail: `It was ended after ${CHECK_TIMEOUT_MS / 1_000} s.`, duration_ms }
-  return { ...verdictOf(report, checks, ended.output), duration_ms }
+  return ended.isTimeUp ? TIMED_OUT : verdictOf(report, checks, ended.output)
 }
 
-function verdictOf(path: string, checks: readonly Check[], output: string): Omit<Verdict, 'duration_ms'> {
+function verdictOf(path: string, checks: readonly TestCheck[], output: string): Omit<Verdict, 'duration_ms'> {
   let report: Report
   try {
     report = JSON.parse(readFileSync(path, 'utf8')) as Report
@@ -98,7 +117,7 @@ function verdictOf(path: string, checks: readonly Check[], output: string): Omit
     return { kind: 'broken', detail: `${absent.file} did not run "${absent.title}". ${message}`.trim() }
   }
   const failed = tests.find(({ status }) => status === 'failed')
-  if (failed === undefined) return { kind: 'passed', detail: '' }
+  if (failed === undefined) return PASSED
   const [message = ''] = failed.failureMessages
   const detail = `${failed.title}\n${message}`
   // A mutant with a slip of the pen is no mutant.
@@ -106,7 +125,9 @@ function verdictOf(path: string, checks: readonly Check[], output: string): Omit
   return { kind: /Exceeded timeout of/.test(message) ? 'timed_out' : 'failed', detail }
 }
 
-function runNode(args: readonly string[], cwd: string): Promise<{ readonly isTimeUp: boolean; readonly output: string }> {
+type Ended = { readonly isTimeUp: boolean; readonly code: number | null; readonly output: string }
+
+function runNode(args: readonly string[], cwd: string): Promise<Ended> {
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, args, { cwd, env: { ...process.env, NO_COLOR: '1' }, stdio: ['ignore', 'pipe', 'pipe'] })
     const stop = () => void child.kill('SIGKILL')
@@ -120,10 +141,10 @@ function runNode(args: readonly string[], cwd: string): Promise<{ readonly isTim
     }, CHECK_TIMEOUT_MS)
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)))
     child.once('error', reject)
-    child.once('close', () => {
+    child.once('close', (code) => {
       clearTimeout(timer)
       process.removeListener('exit', stop)
-      resolve({ isTimeUp, output })
+      resolve({ isTimeUp, code, output })
     })
   })
 }

@@ -1,7 +1,7 @@
 // `npm run mutants [-- NAME]`: takes one guard away at a time, and expects the check that the mutant names to fail. First
 // every check has to pass on the code as it is. The last line says `killed N of N`; one that survives is a failure.
 
-import { type Copy, createCopy, edit, editFault, runCheck, type Verdict } from './check.js'
+import { type Copy, createCopy, edit, editFault, runChecks, titleOf, type Verdict } from './check.js'
 import { type Check, type Mutant, MUTANTS } from './mutants.js'
 
 /** A copy each: two mutants must not meet in one. */
@@ -41,7 +41,7 @@ async function passesUnchanged(copies: readonly Copy[]): Promise<boolean> {
   const verdicts = await Promise.all(
     copies.map(async (copy, index) => {
       const own = files.filter((_, at) => at % copies.length === index).flat()
-      return own.length === 0 ? undefined : runCheck(copy, own)
+      return own.length === 0 ? undefined : runChecks(copy, own)
     }),
   )
   const bad = verdicts.filter((verdict) => verdict !== undefined && verdict.kind !== 'passed')
@@ -55,7 +55,7 @@ async function killAll(copies: readonly Copy[]): Promise<number> {
   const work = async (copy: Copy) => {
     for (let mutant = waiting.shift(); mutant !== undefined; mutant = waiting.shift()) {
       const restore = edit(copy, mutant.edits)
-      const verdict = await runCheck(copy, [mutant.killed_by])
+      const verdict = await runChecks(copy, [mutant.killed_by])
       restore()
       const isKilled = verdict.kind === 'failed' || (verdict.kind === 'timed_out' && mutant.may_hang === true)
       if (isKilled) killed_count += 1
@@ -68,6 +68,6 @@ async function killAll(copies: readonly Copy[]): Promise<number> {
 
 function report({ name, killed_by }: Mutant, { kind, detail, duration_ms }: Verdict, isKilled: boolean): void {
   const time = `${(duration_ms / 1_000).toFixed(1)} s`
-  if (isKilled) console.log(`killed    ${name} · ${killed_by.file} · ${killed_by.title} · ${time}`)
-  else console.log(`SURVIVED  ${name} (${kind}) · ${killed_by.file} · ${killed_by.title} · ${time}${detail === '' ? '' : `\n${detail}`}`)
+  if (isKilled) console.log(`killed    ${name} · ${killed_by.file} · ${titleOf(killed_by)} · ${time}`)
+  else console.log(`SURVIVED  ${name} (${kind}) · ${killed_by.file} · ${titleOf(killed_by)} · ${time}${detail === '' ? '' : `\n${detail}`}`)
 }

@@ -4,7 +4,12 @@
 export type Edit = { readonly file: string; readonly find: string; readonly replace: string }
 
 /** One test, by its own title. */
-export type Check = { readonly file: string; readonly title: string }
+export type TestCheck = { readonly file: string; readonly title: string }
+
+/** An entry of the repository that exits with 1, and says this: that it fails for another reason proves nothing. */
+export type CommandCheck = { readonly file: string; readonly args: readonly string[]; readonly says: string }
+
+export type Check = TestCheck | CommandCheck
 
 export type Mutant = {
   readonly name: string
@@ -20,6 +25,12 @@ const COLLECT = 'src/compactor/collect.ts'
 const MERGE = 'src/compactor/merge.ts'
 const GCS = 'src/storage/gcs.ts'
 
+/** A part of the crash enumeration: what no test has a story for. */
+const crash = (stage: string, shard: string, says: string): Check => ({
+  file: 'test/crash/main.ts',
+  args: [stage, '--shard', shard],
+  says,
+})
 const invariant = (file: string, title: string): Check => ({ file: `test/invariants/${file}.test.ts`, title })
 const turn = (file: string, title: string): Check => ({ file: `test/turn/${file}.test.ts`, title })
 const I1 = 'i01-acknowledged-events-stay'
@@ -60,6 +71,20 @@ const APPENDING: readonly Mutant[] = [
       },
     ],
     killed_by: invariant(I12, 'I12 throttled on a create that did not land is neither an acknowledgement nor a failure'),
+  },
+  {
+    name: 'lost answer taken for a landed append',
+    edits: [
+      {
+        file: APPEND,
+        find: "if (isOperatingError(error, 'unavailable')) return { kind: 'unknown', error } as const",
+        replace: `if (isOperatingError(error, 'unavailable')) {
+        const head = { name, generation: '1', creation_time: instantText(storeTime()), size: bytes.length, crc32c: '', meta }
+        return { kind: 'stored', head, server_time: storeTime(), late: false } as const
+      }`,
+      },
+    ],
+    killed_by: crash('memory', '1/16', 'is durable, and it is not stored'),
   },
   {
     name: 'dedupe by leading key only',
@@ -230,6 +255,11 @@ const FOLDING: readonly Mutant[] = [
       },
     ],
     killed_by: invariant(I12, 'I12 a create that was stalled past the listing window is quarantined when it is found'),
+  },
+  {
+    name: 'oversized segment read',
+    edits: [{ file: 'src/ledger/segment.ts', find: 'if (bytes.length > SEGMENT_BYTES_MAX) {', replace: 'if (bytes.length < 0) {' }],
+    killed_by: invariant('i02-every-event-has-one-outcome', 'I2 the ledger is applied + duplicate + refused + quarantined + unfolded'),
   },
   {
     name: 'hint about a folded segment believed',

@@ -7,7 +7,7 @@ import type { LedgerEvent } from '../../src/events/event.js'
 import { TABLE_NAMES } from '../../src/projections/tables.js'
 import { openAsOf } from '../../src/readers/as-of.js'
 import { sha256Hex } from '../../src/core/hash.js'
-import { POISONS, plantPoison } from '../faults/fault-store.js'
+import { plantPoison, plantStray, plantUnreadableList, POISONS, STRAYS } from '../faults/fault-store.js'
 import { createHints } from '../faults/hints.js'
 import type { Random } from '../fixtures/random.js'
 import { collect, createDecider, createTableReader, createWriter, findMissed, merge } from '../fixtures/roles.js'
@@ -109,6 +109,8 @@ function write(world: World, process: Process, { said }: Stagehands): () => Prom
     const answers = await Promise.allSettled(batches.map((batch) => appendUntilTold(batch)))
     said.push(...batches)
     if (random.isTrue(0.05)) await plant(world, process)
+    if (random.isTrue(0.01)) await plantStray(world.bucket, random.pick(STRAYS))
+    if (random.isTrue(0.02)) await appendUntilTold(await batchWithUnreadableList(world, process))
     for (const answer of answers) if (answer.status === 'rejected') throw answer.reason
   }
 
@@ -173,10 +175,18 @@ function requestOf(process: Process, run_key: string): LedgerEvent {
   return say.runRequested(run_key, { assets: { keys: assets }, request_fingerprint: sha256Hex(assets.join()) }, said())
 }
 
+/** F16: it is quarantined for want of its list, and holds nothing else up. */
+async function batchWithUnreadableList(world: World, process: Process): Promise<readonly LedgerEvent[]> {
+  const { say, said } = speak(process)
+  const sha256 = await plantUnreadableList(world.bucket, process.random)
+  return [say.runRequested(`user:list:${sha256.slice(0, 8)}`, { assets: { list: { sha256, count: 3 } } }, said())]
+}
+
 /** F16: a stranger leaves something under a name of this minute, or of one long ago. */
 async function plant(world: World, { random }: Process): Promise<void> {
   const minute = world.time.now() - random.pick([0, 0, 10 * MINUTE_MS])
-  const poison = random.pick(POISONS.filter((kind) => kind !== 'oversized'))
+  // Megabytes that every reader of the ledger reads: some seeds with one are enough.
+  const poison = random.isTrue(0.05) ? 'oversized' : random.pick(POISONS.filter((kind) => kind !== 'oversized'))
   await plantPoison(world.bucket, `ledger/orchestration/${ulidAt(minute, random.bytes(10))}.json`, poison, random)
 }
 

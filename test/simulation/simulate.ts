@@ -4,6 +4,7 @@
 
 import { isOperatingError, messageOf } from '../../src/core/errors.js'
 import { sha256Hex } from '../../src/core/hash.js'
+import { isUlid } from '../../src/core/ids.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidTime } from '../../src/core/ulid.js'
 import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
@@ -165,6 +166,7 @@ async function checkTail({ bucket, listing_window_ms }: World, looked_at: number
   const foldedAt = await foldedSegments(bucket)
   return (await listAll(bucket, LEDGER_PREFIX))
     .map(({ name }) => segmentName(name))
+    .filter(isUlid)
     .filter((name) => !foldedAt.has(name) && ulidTime(name) > looked_at - 2 * listing_window_ms + MINUTE_MS)
     .map((name) => `I17 ${name} stays unfolded.`)
 }
