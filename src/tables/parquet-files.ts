@@ -1,52 +1,88 @@
-// Table files as Parquet: written, merged and streamed on columns, and queried with DuckDB where they lie on the local
-// disk. It keeps no row between two calls.
+// Table files as Parquet: written, merged, streamed and searched on columns. Where a condition fits hardly any row, DuckDB
+// goes through the files on local disk instead. It keeps decoded columns between two calls, and no row.
 
 import type { DuckDBDataChunk } from '@duckdb/node-api'
-import { corrupt, isOperatingError } from '../core/errors.js'
+import { assert, BugError, corrupt, isOperatingError } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import { compareKeys, keyOfRow, keyText, type LooseRow, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
+import { compareKeys, keyOfRow, type LooseRow, type TableName, tableNamed } from '../projections/tables.js'
 import type { FileCache } from './cache.js'
-import type { FileScope } from './columns/file-column.js'
-import { columnValues, createDuckDb, type DuckDb, type DuckDbOptions, type Query } from './duckdb.js'
+import { FILE_LAYOUTS, type FileLayout, type FileScope } from './columns/file-column.js'
+import { columnValues, createDuckDb, type DuckDb, type DuckDbOptions } from './duckdb.js'
+import { findRows, findVersions } from './groups/find-rows.js'
+import { createGroupCache, type GroupFile } from './groups/group-cache.js'
+import { scanRows } from './groups/scan-rows.js'
+import { mayFit, runsOf } from './key-range.js'
 import { decodeRows, encodeRows } from './parquet.js'
 import { mergeFiles, type MergeSource, streamFiles } from './parquet-merge.js'
-import { type LocalFile, lookupQueries, quote, readParquet, scanQueries, type SourceSql, sqlTypeOf } from './parquet-query.js'
-import type { FileReference, TableFiles } from './table-files.js'
+import { quote, readParquet, scanQueries, type SourceSql, sqlTypeOf } from './parquet-query.js'
+import type { FileReference, Scan, TableFiles } from './table-files.js'
 
-export type ParquetFilesOptions = DuckDbOptions & { readonly cache: FileCache; readonly scope: FileScope }
+export type ParquetFilesOptions = DuckDbOptions & {
+  readonly cache: FileCache
+  readonly scope: FileScope
+  /** What decoded columns may take; absent: 64 MB. */
+  readonly decoded_bytes_max?: number
+  /** How many rows a scan tests before DuckDB is asked instead; absent: 32,768. Below 0 it is asked at once. */
+  readonly tested_rows_max?: number
+}
 
-/** Builds the queries of a call, once it is known where the files are. */
-type Ask = (files: readonly LocalFile[], source: SourceSql) => readonly Query[]
+/** All of a table of 100,000 rows, of a larger one its keys and what is asked for again and again. */
+const DECODED_BYTES_MAX = 64 * 1_024 ** 2
+
+/** DuckDB is slow to begin and quick to go on: these rows are tested in less time than it takes to begin. */
+const TESTED_ROWS_MAX = 32_768
 
 export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
   const { cache, scope } = options
   const database = createDuckDb(options)
+  const groups = createGroupCache(options.decoded_bytes_max ?? DECODED_BYTES_MAX)
+  const tested_rows_max = options.tested_rows_max ?? TESTED_ROWS_MAX
   /** Tables of which a file lacks a column that was declared later, and the columns that its files have. */
   const older = new Map<TableName, Map<string, ReadonlySet<string>>>()
 
-  async function queryOnce(table: TableName, files: readonly FileReference[], ask: Ask): Promise<readonly (readonly DuckDBDataChunk[])[]> {
+  type Ask<T> = (paths: readonly string[], isAgain: boolean) => Promise<T>
+
+  /** Once more where the trouble may be that a file is gone or damaged, or older than a column. */
+  async function asking<T>(files: readonly FileReference[], ask: Ask<T>): Promise<T> {
     const { paths, release } = await cache.hold(files)
     try {
-      const columns = older.get(table)
-      const source = columns === undefined ? readParquet : await widenedSource(database, table, paths, columns)
-      const local = files.map(({ rows, min_key, max_key }, i) => ({ path: paths[i] as string, rows, min_key, max_key }))
-      return await Promise.all(ask(local, source).map(database.run))
+      return await ask(paths, false)
+    } catch (error) {
+      if (isOperatingError(error, 'unavailable') || error instanceof BugError) throw error
+      groups.forget(paths)
+      cache.forget(files)
     } finally {
       release()
     }
-  }
-
-  async function query(table: TableName, files: readonly FileReference[], ask: Ask): Promise<readonly (readonly DuckDBDataChunk[])[]> {
+    const again = await cache.hold(files)
     try {
-      return await queryOnce(table, files, ask)
-    } catch (error) {
-      if (isOperatingError(error)) throw error
-      // The trouble may be that a file is gone or damaged, or older than a column: look again, and ask once more.
-      cache.forget(files)
-      if (!older.has(table)) older.set(table, new Map())
-      return queryOnce(table, files, ask)
+      return await ask(again.paths, true)
+    } finally {
+      again.release()
     }
   }
+
+  const inGroups = <T>(
+    table: TableName,
+    files: readonly FileReference[],
+    run: (layout: FileLayout, files: readonly GroupFile[]) => Promise<T>,
+  ): Promise<T> =>
+    asking(files, (paths) => {
+      const layout = FILE_LAYOUTS[table]
+      const wanted = files.map(({ min_key }, i) => ({ path: paths[i] as string, min_key }))
+      return groups.use(layout, wanted, (opened) => run(layout, opened))
+    })
+
+  const queried = (table: TableName, files: readonly FileReference[], scan: Scan): Promise<readonly LooseRow[]> =>
+    asking(files, async (paths, isAgain) => {
+      if (isAgain && !older.has(table)) older.set(table, new Map())
+      const columns = older.get(table)
+      const source = columns === undefined ? readParquet : await widenedSource(database, table, paths, columns)
+      const local = files.map(({ min_key, max_key }, i) => ({ path: paths[i] as string, min_key, max_key }))
+      const answers = await Promise.all(scanQueries(table, local, scan, columnNames(table), source).map(database.run))
+      const rows = answers.flatMap((chunks) => toRows(table, chunks))
+      return inKeyOrder(table, rows).slice(0, scan.limit)
+    })
 
   async function* reading<T>(
     files: readonly FileReference[],
@@ -71,28 +107,34 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
     },
     async lookup(table, files, keys) {
       if (files.length === 0 || keys.length === 0) return []
-      const names = columnNames(table)
-      const answers = await query(table, files, (local, source) => lookupQueries(table, local, keys, names, source))
-      return answers.flatMap((chunks) => toRows(table, chunks))
+      return inGroups(table, files, (layout, opened) => findRows(layout, opened, keys))
     },
     async versions(table, files, keys) {
       if (files.length === 0 || keys.length === 0) return new Map()
-      const names = [...tableNamed(table).key, 'row_version']
-      const answers = await query(table, files, (local, source) => lookupQueries(table, local, keys, names, source))
-      return highestVersions(answers, names.length)
+      return inGroups(table, files, (layout, opened) => findVersions(layout, opened, keys))
     },
     async scan(table, files, scan) {
-      if (files.length === 0) return []
-      const names = columnNames(table)
-      const answers = await query(table, files, (local, source) => scanQueries(table, local, scan, names, source))
-      return inKeyOrder(
-        table,
-        answers.flatMap((chunks) => toRows(table, chunks)),
-      ).slice(0, scan.limit)
+      const { where = [], after, limit } = scan
+      assert(Number.isSafeInteger(limit) && limit > 0, `A scan of ${table} wants a limit of at least one row, not ${limit}.`)
+      const asked = files.filter((file) => mayFit(table, file, where, after))
+      const runs = runsOf(asked)
+      const found = await inGroups(table, runs.flat(), (layout, opened) => {
+        const rest = [...opened]
+        return scanRows(
+          layout,
+          runs.map((run) => rest.splice(0, run.length)),
+          scan,
+          tested_rows_max,
+        )
+      })
+      return found ?? queried(table, asked, scan)
     },
     merge: (table, files, mergeOptions) => reading(files, (sources) => mergeFiles(table, scope, sources, mergeOptions)),
     stream: (table, files) => reading(files, (sources) => streamFiles(table, sources)),
-    close: database.close,
+    async close() {
+      await groups.close()
+      await database.close()
+    },
   }
 }
 
@@ -154,20 +196,6 @@ function createJsonReader(table: TableName, name: string): (text: string) => unk
     last = text
     return value
   }
-}
-
-/** The key columns come first, the version last. */
-function highestVersions(answers: readonly (readonly DuckDBDataChunk[])[], columns: number): ReadonlyMap<string, number> {
-  const highest = new Map<string, number>()
-  for (const chunks of answers) {
-    const values = Array.from({ length: columns }, (_, place) => [...columnValues(chunks, place)])
-    const versions = values.pop() as number[]
-    versions.forEach((version, row) => {
-      const text = keyText(values.map((column) => column[row]) as unknown as RowKey)
-      if (version > (highest.get(text) ?? Number.NEGATIVE_INFINITY)) highest.set(text, version)
-    })
-  }
-  return highest
 }
 
 /** Rows of several sorted runs, one run after another: sorting them is merging. */

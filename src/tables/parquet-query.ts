@@ -2,25 +2,21 @@
 // declarations alone. Everything is written so that DuckDB can leave out row groups by their smallest and largest values.
 
 import { assert } from '../core/errors.js'
-import { compareText } from '../core/order.js'
 import type { Column, ColumnType, KeyValue } from '../projections/table.js'
-import { compareKeys, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
+import { type RowKey, type TableName, tableNamed } from '../projections/tables.js'
 import { assertComparable, columnOf } from './condition.js'
 import type { Bound, Query, SqlType } from './duckdb.js'
+import { compareValues, equalValue, mayFit, runsOf } from './key-range.js'
 import type { Condition, FileReference, Scan } from './table-files.js'
 
 /** A file where it lies on local disk. */
-export type LocalFile = Pick<FileReference, 'rows' | 'min_key' | 'max_key'> & { readonly path: string }
+export type LocalFile = Pick<FileReference, 'min_key' | 'max_key'> & { readonly path: string }
 
 /** What is read from: normally `readParquet`. */
 export type SourceSql = (paths: readonly string[]) => string
 
 /** Union branches of one statement: planning grows with them. */
 const BRANCHES_MAX = 8
-/** Rows of a row group, about: what it costs at least to look anything up in a large file. */
-const ROW_GROUP_ROWS = 16_384
-/** One query for each leading value, however large the files are: beyond, one that reads all between the first and the last. */
-const SPREAD_MIN = 3
 /** A longer list is joined: comparing each row with each value would take longer. */
 const IN_LIST_MAX = 8
 
@@ -88,71 +84,6 @@ function statements<T>(parts: readonly T[], write: (part: T, binder: Branches['b
   return queries
 }
 
-const overlaps = (file: LocalFile, first: RowKey, last: RowKey): boolean =>
-  compareKeys(file.min_key, last) <= 0 && compareKeys(first, file.max_key) <= 0
-
-/** The rows with one of these keys. */
-export function lookupQueries(
-  table: TableName,
-  files: readonly LocalFile[],
-  keys: readonly RowKey[],
-  names: readonly string[],
-  source: SourceSql,
-): Query[] {
-  const sorted = [...keys].sort(compareKeys)
-  const groups = groupsOf(files, sorted).flatMap((group) => {
-    const asked = files.filter((file) => overlaps(file, group[0] as RowKey, group.at(-1) as RowKey))
-    return asked.length === 0 ? [] : [{ keys: group, paths: asked.map(({ path }) => path) }]
-  })
-  return statements(groups, (group, binder) => {
-    const where = group.keys.length === 1 ? equalities(table, group.keys[0] as RowKey, binder) : joined(table, group.keys, binder)
-    return `SELECT ${selected(table, names)} FROM ${source(group.paths)} ${where}`
-  })
-}
-
-/** Keys with the same leading value lie together in a file: asked for alone they cost a row group or two. All at once
- *  they cost every row group between the first and the last, which is less when there are many. */
-function groupsOf(files: readonly LocalFile[], sorted: readonly RowKey[]): readonly (readonly RowKey[])[] {
-  const groups: RowKey[][] = []
-  for (const key of sorted) {
-    const last = groups.at(-1)
-    if (last?.[0]?.[0] === key[0]) last?.push(key)
-    else groups.push([key])
-  }
-  const row_groups = files.reduce((sum, { rows }) => sum + Math.ceil(rows / ROW_GROUP_ROWS), 0)
-  const isSpread = row_groups > files.length && groups.length <= Math.max(SPREAD_MIN, row_groups / 2)
-  return isSpread || groups.length === 1 ? groups : [sorted]
-}
-
-const equalities = (table: TableName, key: RowKey, { bind }: Binder): string =>
-  `WHERE ${tableNamed(table)
-    .key.map((name, i) => `"${name}" = ${bind(columnOf(table, name), key[i] as KeyValue)}`)
-    .join(' AND ')}`
-
-/** A long list of conditions joined by OR would leave out no row group. */
-function joined(table: TableName, keys: readonly RowKey[], { bind, bindList }: Branches['binder']): string {
-  const bounds: string[] = []
-  const lists: string[] = []
-  const matches: string[] = []
-  tableNamed(table).key.forEach((name, i) => {
-    const column = columnOf(table, name)
-    const values = keys.map((key) => key[i] as KeyValue)
-    const [least, most] = extremes(values)
-    if (least === most) {
-      bounds.push(`"${name}" = ${bind(column, least)}`)
-      return
-    }
-    bounds.push(`"${name}" BETWEEN ${bind(column, least)} AND ${bind(column, most)}`)
-    lists.push(`unnest(${bindList(column, values)}) AS wanted_${name}`)
-    matches.push(`"${name}" = wanted_${name}`)
-  })
-  const join = lists.length === 0 ? '' : `SEMI JOIN (SELECT ${lists.join(', ')}) AS wanted ON ${matches.join(' AND ')} `
-  return `${join}WHERE ${bounds.join(' AND ')}`
-}
-
-const compareValues = (left: KeyValue, right: KeyValue): number =>
-  typeof left === 'number' && typeof right === 'number' ? left - right : compareText(String(left), String(right))
-
 function extremes(values: readonly KeyValue[]): readonly [KeyValue, KeyValue] {
   let least = values[0] as KeyValue
   let most = least
@@ -185,47 +116,6 @@ export function scanQueries(
           .join(', ')}`
       : ''
     return `SELECT ${selected(table, names)} FROM ${source(run.map(({ path }) => path))}${filter}${order} LIMIT ${limit}`
-  })
-}
-
-/** As few sequences of files as possible in which each file begins after the end of the one before. */
-function runsOf(files: readonly LocalFile[]): LocalFile[][] {
-  const runs: LocalFile[][] = []
-  for (const file of [...files].sort((left, right) => compareKeys(left.min_key, right.min_key))) {
-    const run = runs.find((other) => compareKeys((other.at(-1) as LocalFile).max_key, file.min_key) < 0)
-    if (run === undefined) runs.push([file])
-    else run.push(file)
-  }
-  return runs
-}
-
-const equalValue = (where: readonly Condition[], name: string): KeyValue | undefined => {
-  const found = where.find((condition) => condition.column === name && 'is' in condition && condition.is === '=')
-  return found !== undefined && 'value' in found && typeof found.value !== 'boolean' ? found.value : undefined
-}
-
-/** False where the file's smallest and largest key show that no row of it fits. */
-function mayFit(table: TableName, { min_key, max_key }: LocalFile, where: readonly Condition[], after: RowKey | undefined): boolean {
-  if (after !== undefined && compareKeys(max_key, after) <= 0) return false
-  const prefix: KeyValue[] = []
-  for (const name of tableNamed(table).key) {
-    const value = equalValue(where, name)
-    if (value === undefined) break
-    prefix.push(value)
-  }
-  if (compareKeys(min_key.slice(0, prefix.length), prefix) > 0 || compareKeys(max_key.slice(0, prefix.length), prefix) < 0) return false
-  const [first] = tableNamed(table).key
-  return where.every((condition) => {
-    if (condition.column !== first) return true
-    const [least, most] = [min_key[0] as KeyValue, max_key[0] as KeyValue]
-    const isWithin = (value: string | number | boolean) =>
-      compareValues(value as KeyValue, least) >= 0 && compareValues(value as KeyValue, most) <= 0
-    if ('in' in condition) return condition.in.some(isWithin)
-    if (!('is' in condition)) return true
-    const value = condition.value as KeyValue
-    if (condition.is === '<' || condition.is === '<=') return compareValues(least, value) <= 0
-    if (condition.is === '>' || condition.is === '>=') return compareValues(most, value) >= 0
-    return true
   })
 }
 

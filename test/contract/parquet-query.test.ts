@@ -14,7 +14,7 @@ import { CREATE, type ObjectStore } from '../../src/storage/object-store.js'
 import { createFileCache } from '../../src/tables/cache.js'
 import { FILE_LAYOUTS } from '../../src/tables/columns/file-column.js'
 import { createParquetFiles } from '../../src/tables/parquet-files.js'
-import type { FileReference, TableFiles } from '../../src/tables/table-files.js'
+import type { FileReference, Scan, TableFiles } from '../../src/tables/table-files.js'
 import { fileOf } from '../fixtures/parquet-file.js'
 import { writeFile } from './table-files.js'
 
@@ -24,6 +24,8 @@ const SCOPE = { tenant_id: 'acme', workspace_id: 'prod' }
 let folder: string
 let store: ObjectStore
 let files: TableFiles
+/** The same files, scanned by DuckDB from the first row on. */
+let queried: TableFiles
 let references: FileReference[]
 
 const two = (i: number) => String(i).padStart(2, '0')
@@ -49,15 +51,21 @@ const keyOf = (i: number): RowKey => {
   return [asset_key, sort_key, partition_key] as RowKey
 }
 
+/** One that DuckDB would refuse to start for. */
+const createDuckDbless = () =>
+  createParquetFiles({ cache: open(), scope: SCOPE, memory_limit_mb: 128, threads: 0, connections: 1, tested_rows_max: 32_768 })
+
 const numbers = (rows: readonly LooseRow[]) => rows.map(({ last_event_id }) => Number(last_event_id))
 const open = () => createFileCache({ store, folder: join(folder, 'cache'), bytes_max: 2 ** 30 })
-const parquet = (threads: number) => createParquetFiles({ cache: open(), scope: SCOPE, memory_limit_mb: 128, threads, connections: 2 })
+const parquet = (threads: number, tested_rows_max = 32_768) =>
+  createParquetFiles({ cache: open(), scope: SCOPE, memory_limit_mb: 128, threads, connections: 2, tested_rows_max })
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'servo-query-'))
   store = createMemoryStore({ clock: Date })
   // Two threads: rows must come in order although two row groups are read at a time.
   files = parquet(2)
+  queried = parquet(2, -1)
   const rows = Array.from({ length: ROWS }, (_, i) => status(i))
   references = [await writeFile(store, files, 'partition_status', rows.slice(0, 40_000))]
   references.unshift(await writeFile(store, files, 'partition_status', rows.slice(40_000)))
@@ -72,6 +80,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await files.close()
+  await queried.close()
   await rm(folder, { recursive: true, force: true })
 })
 
@@ -95,7 +104,11 @@ describe('a query of large files', () => {
     expect([...versions.values()].sort()).toEqual([1, 2])
   })
 
-  test('pages through two files as through one, in order, with and without a condition', async () => {
+  test.each([
+    ['in row groups', () => files],
+    ['with DuckDB', () => queried],
+  ])('pages through two files as through one, in order, with and without a condition, %s', async (_, open) => {
+    const files = open()
     const found: number[] = []
     for (let after: RowKey | undefined; found.length < ROWS; after = keyOf(found.at(-1) as number)) {
       const rows = await files.scan('partition_status', base(), { limit: 7_000, ...(after === undefined ? {} : { after }) })
@@ -115,10 +128,31 @@ describe('a query of large files', () => {
     const some = Array.from({ length: 20 }, (_, i) => i * 2_500)
     const many = await files.scan('partition_status', base(), { where: [{ column: 'last_attempt_at', in: some }], limit: 15 })
     expect(numbers(many)).toEqual(some.slice(0, 15))
+    const two = {
+      where: [{ column: 'asset_key', is: '=', value: 'asset-03' } as const, { column: 'asset_key', is: '=', value: 'x' } as const],
+    }
+    expect(await files.scan('partition_status', base(), { ...two, limit: 9 })).toEqual([])
+    expect(await files.scan('partition_status', base(), { where: two.where.slice(0, 1), after: ['asset-04', '', ''], limit: 9 })).toEqual(
+      [],
+    )
   })
 
-  test('finds instants and reads a file that another process removes meanwhile', async () => {
-    const others = parquet(1)
+  test('goes on with DuckDB where hardly any row fits', async () => {
+    const last: Scan = { where: [{ column: 'last_attempt_at', is: '=', value: 49_999 }], limit: 1 }
+    const closed = createDuckDbless()
+    // The first 32,768 rows are tested without it.
+    const near: Scan = { ...last, where: [{ column: 'last_attempt_at', is: '=', value: 30_000 }] }
+    expect(numbers(await closed.scan('partition_status', base(), near))).toEqual([30_000])
+    await expect(closed.scan('partition_status', base(), last)).rejects.toThrow('DuckDB does not start')
+    await closed.close()
+    expect(numbers(await files.scan('partition_status', base(), last))).toEqual([49_999])
+  })
+
+  test.each([
+    ['in row groups', 100_000],
+    ['with DuckDB', -1],
+  ])('finds instants and reads a file that another process removes meanwhile, %s', async (_, tested_rows_max) => {
+    const others = parquet(1, tested_rows_max)
     const byInstant = () =>
       others.scan('partition_status', base(), { where: [{ column: 'last_attempt_at', is: '>=', value: 49_998 }], limit: 9 })
     expect(numbers(await byInstant())).toEqual([49_998, 49_999])
@@ -131,7 +165,10 @@ describe('a query of large files', () => {
 })
 
 describe('files from before a column was declared', () => {
-  test('have no value in it, alone and beside newer ones', async () => {
+  test.each([
+    ['in row groups', 100_000],
+    ['with DuckDB', -1],
+  ])('have no value in it, alone and beside newer ones, %s', async (_, tested_rows_max) => {
     const { columns } = FILE_LAYOUTS.partition_status
     const older = columns.filter(({ name }) => name !== 'data_version' && name !== 'wiped_at')
     const rows = [60_000, 60_001].map((i) => status(i))
@@ -140,7 +177,7 @@ describe('files from before a column was declared', () => {
       rows.map((row) => ({ ...SCOPE, ...row })),
     )
     const reference = {
-      name: 'old.parquet',
+      name: `old${tested_rows_max}.parquet`,
       rows: 2,
       bytes: bytes.length,
       crc32c: crc32cHex(bytes),
@@ -148,7 +185,7 @@ describe('files from before a column was declared', () => {
       max_key: keyOf(60_001),
     }
     await store.put(reference.name, bytes, { if_generation: CREATE })
-    const others = parquet(1)
+    const others = parquet(1, tested_rows_max)
     expect(await others.lookup('partition_status', [reference], [keyOf(60_001)])).toEqual([status(60_001)])
     const all = [reference, ...base()]
     expect(await others.lookup('partition_status', all, [keyOf(60_001), keyOf(1)])).toHaveLength(2)
@@ -165,7 +202,8 @@ describe('files from before a column was declared', () => {
 
 describe('DuckDB', () => {
   test('is not asked once the files are closed, and says when a query is too large for it', async () => {
-    const small = createParquetFiles({ cache: open(), scope: SCOPE, memory_limit_mb: 1, threads: 1, connections: 1 })
+    const options = { cache: open(), scope: SCOPE, memory_limit_mb: 1, threads: 1, connections: 1, tested_rows_max: -1 }
+    const small = createParquetFiles(options)
     const error = await small.scan('partition_status', base(), { limit: 50_000 }).catch((thrown: unknown) => thrown)
     expect([isOperatingError(error, 'unavailable'), String(error)]).toEqual([true, expect.stringContaining('more than the 1 MB')])
     await small.close()
@@ -174,7 +212,8 @@ describe('DuckDB', () => {
 
   test('answers many at once through few connections', async () => {
     const wanted = Array.from({ length: 30 }, (_, i) => i * 1_601)
-    const found = await Promise.all(wanted.map((i) => files.lookup('partition_status', base(), [keyOf(i)])))
+    const at = (value: number): Scan => ({ where: [{ column: 'last_attempt_at', is: '=', value }], limit: 9 })
+    const found = await Promise.all(wanted.map((i) => queried.scan('partition_status', base(), at(i))))
     expect(found.map((rows) => numbers(rows))).toEqual(wanted.map((i) => [i]))
   })
 })

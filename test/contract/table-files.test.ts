@@ -20,10 +20,10 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
-const parquetOver = async (store: ObjectStore) => {
+const parquetOver = async (store: ObjectStore, options: { readonly tested_rows_max?: number } = {}) => {
   const cache = createFileCache({ store, folder: join(await makeFolder(), 'cache'), bytes_max: 64 * 1_024 })
   const scope = { tenant_id: 'acme', workspace_id: 'prod' }
-  return { store, files: createParquetFiles({ cache, scope, memory_limit_mb: 128, threads: 1, connections: 2 }) }
+  return { store, files: createParquetFiles({ cache, scope, memory_limit_mb: 128, threads: 1, connections: 2, ...options }) }
 }
 
 testTableFiles({
@@ -43,5 +43,11 @@ testTableFiles({
 testTableFiles({
   name: 'Parquet, where a local store has them,',
   open: async () => parquetOver(scopedStore(createLocalStore({ folder: await makeFolder(), sync: false }), 'tenant=acme/workspace=prod/')),
+  close: removeFolders,
+})
+
+testTableFiles({
+  name: 'Parquet, scanned by DuckDB alone,',
+  open: () => parquetOver(createMemoryStore({ clock: Date }), { tested_rows_max: -1 }),
   close: removeFolders,
 })

@@ -22,6 +22,7 @@ export type ColumnData = {
 export type ColumnBuilder = { -readonly [K in keyof ColumnData]: ColumnData[K] } & { capacity: number }
 
 const NO_BYTES = Buffer.alloc(0)
+const NO_FLAGS = new Uint8Array(0)
 const TEXT_BYTES_A_ROW = 24
 const UTF8_BYTES_A_UNIT_MAX = 3
 const GROWTH = 1.5
@@ -282,6 +283,23 @@ function copyTexts(builder: ColumnBuilder, sources: readonly ColumnData[], runs:
   }
   builder.rows = row
 }
+
+/** The same rows in memory of their own, and no more of it than they need. */
+export function copyColumn(data: ColumnData): ColumnData {
+  const { column, rows, nulls } = data
+  const words = data.words.slice(0, wordCount(column, rows))
+  const present = nulls === 0 ? NO_FLAGS : data.present.slice(0, rows)
+  if (storageOf(column) !== 'text') return { column, rows, nulls, present, words, bytes: NO_BYTES }
+  const start = words[0] as number
+  const end = words[rows] as number
+  if (start !== 0) for (let row = 0; row <= rows; row++) words[row] = (words[row] as number) - start
+  const bytes = Buffer.allocUnsafeSlow(end - start)
+  data.bytes.copy(bytes, 0, start, end)
+  return { column, rows, nulls, present, words, bytes }
+}
+
+/** What a column that is no builder takes in memory. */
+export const dataBytes = ({ present, words, bytes }: ColumnData): number => present.byteLength + words.byteLength + bytes.byteLength
 
 /** What the column's values take in memory. */
 export const columnBytes = (builder: ColumnBuilder): number =>

@@ -44,21 +44,21 @@ export const rowKeyAt = (layout: FileLayout, columns: readonly ColumnData[], row
  *  that shares a text, or what JSON made of it, costs neither the time to decode it nor the memory to hold it. */
 type TextCache = { readonly starts: Int32Array; readonly lengths: Int32Array; readonly values: unknown[] }
 
-const CACHE_SLOTS = 256
+/** A power of two. Where few rows are decoded, more slots than rows would cost more than the texts. */
+const CACHE_SLOTS_MAX = 256
 const CACHED_BYTES_MAX = 128
 
-const createTextCache = (): TextCache => ({
-  starts: new Int32Array(CACHE_SLOTS),
-  lengths: new Int32Array(CACHE_SLOTS).fill(-1),
-  values: new Array<unknown>(CACHE_SLOTS).fill(undefined),
-})
+function createTextCache(rows: number): TextCache {
+  const slots = Math.min(CACHE_SLOTS_MAX, 2 ** Math.ceil(Math.log2(rows)))
+  return { starts: new Int32Array(slots), lengths: new Int32Array(slots).fill(-1), values: new Array<unknown>(slots).fill(undefined) }
+}
 
-function slotOf(bytes: Uint8Array, start: number, length: number): number {
+function slotOf(slots: number, bytes: Uint8Array, start: number, length: number): number {
   if (length === 0) return 0
   const first = bytes[start] as number
   const middle = bytes[start + (length >> 1)] as number
   const last = bytes[start + length - 1] as number
-  return (first * 31 + middle * 7 + last * 17 + length) & (CACHE_SLOTS - 1)
+  return (first * 31 + middle * 7 + last * 17 + length) & (slots - 1)
 }
 
 /** From the end: what differs between neighbours, a number or an id's chance, mostly stands there. */
@@ -79,14 +79,14 @@ function decodeTexts(table: TableName, data: ColumnData, rows: readonly MutableR
   const { words, bytes, nulls, present } = data
   const { name, type } = data.column
   const isJson = type === 'json'
-  const { starts, lengths, values } = createTextCache()
+  const { starts, lengths, values } = createTextCache(rows.length)
   for (let row = 0; row < rows.length; row++) {
     if (nulls > 0 && present[row] === 0) continue
     const start = words[row] as number
     const end = words[row + 1] as number
     const length = end - start
     const isCached = length <= CACHED_BYTES_MAX
-    const slot = isCached ? slotOf(bytes, start, length) : 0
+    const slot = isCached ? slotOf(values.length, bytes, start, length) : 0
     if (isCached && lengths[slot] === length && isSameText(bytes, start, starts[slot] as number, length)) {
       ;(rows[row] as MutableRow)[name] = values[slot]
       continue

@@ -1,0 +1,235 @@
+// Decoded columns of row groups that were asked for lately, and the footers of their files: within a bound in bytes,
+// however large the tables are. A file is opened for each read and not kept open, so that whoever removes it has its
+// room at once. It never copies what nobody asked for.
+
+import { stat } from 'node:fs/promises'
+import { corrupt, missing, unavailable } from '../../core/errors.js'
+import type { RowKey } from '../../projections/tables.js'
+import type { GroupColumns } from '../columns/arrow-memory.js'
+import { type ColumnData, copyColumn, dataBytes } from '../columns/column-data.js'
+import type { FileLayout } from '../columns/file-column.js'
+import { columnsOfKey } from '../columns/key-order.js'
+import { type FileBytes, openHandle, openParquet, type ParquetReader, readRange, RUN_VERIFY } from '../columns/parquet-reader.js'
+import { loadParquet } from '../columns/parquet-writer.js'
+
+/** A file that may be asked for any column of any group. */
+export type GroupFile = {
+  readonly layout: FileLayout
+  readonly group_rows: readonly number[]
+  /** Key columns of each group's first row, as far as somebody looked: one row each. */
+  readonly first_keys: (GroupColumns | undefined)[]
+  /** Columns by place, these among them; one without any value in the group is absent. Whoever holds them keeps them. */
+  readonly columns: (group: number, places: readonly number[]) => Promise<GroupColumns>
+}
+
+export type FileAt = { readonly path: string; readonly min_key: RowKey }
+
+export type GroupCache = {
+  /** The files stay open for as long as `run` takes. */
+  readonly use: <T>(layout: FileLayout, files: readonly FileAt[], run: (files: readonly GroupFile[]) => Promise<T>) => Promise<T>
+  /** Nothing that was read from these files is believed any more. */
+  readonly forget: (paths: readonly string[]) => void
+  /** Waits for what is running. */
+  readonly close: () => Promise<void>
+}
+
+/** Footers are kept in WebAssembly, about half a kilobyte for each column of each group. */
+const CHUNKS_MAX = 32_768
+
+type Entry = {
+  readonly file: CachedFile
+  readonly group: number
+  readonly columns: (ColumnData | undefined)[]
+  readonly places: Set<number>
+  bytes: number
+  loading: Promise<void>
+}
+
+type CachedFile = GroupFile & {
+  readonly path: string
+  readonly reader: ParquetReader
+  readonly entries: Map<number, Entry>
+  users: number
+  is_dropped: boolean
+}
+
+export function createGroupCache(bytes_max: number): GroupCache {
+  /** Both in the order of their last use. */
+  const files = new Map<string, Promise<CachedFile>>()
+  const entries = new Set<Entry>()
+  const running = new Set<Promise<unknown>>()
+  let bytes = 0
+  let chunks = 0
+  let isClosed = false
+
+  function dropEntry(entry: Entry): void {
+    if (entry.file.entries.get(entry.group) === entry) entry.file.entries.delete(entry.group)
+    if (entries.delete(entry)) bytes -= entry.bytes
+  }
+
+  function dropFile(path: string, opening: Promise<CachedFile>): void {
+    if (files.get(path) !== opening) return
+    files.delete(path)
+    void opening.then(
+      (file) => {
+        chunks -= file.reader.chunk_count
+        file.is_dropped = true
+        for (const entry of [...file.entries.values()]) dropEntry(entry)
+        if (file.users === 0) file.reader.close()
+      },
+      () => undefined,
+    )
+  }
+
+  function forget(path: string): void {
+    const opening = files.get(path)
+    if (opening !== undefined) dropFile(path, opening)
+  }
+
+  async function load(entry: Entry, wanted: readonly number[]): Promise<void> {
+    const places = wanted.filter((place) => !entry.places.has(place))
+    if (places.length === 0) return
+    const copies = await entry.file.reader.read(entry.group, places, (columns) =>
+      places.map((place) => {
+        const data = columns[place]
+        return data === undefined || data.nulls === data.rows ? undefined : copyColumn(data)
+      }),
+    )
+    let added = 0
+    copies.forEach((data, i) => {
+      const place = places[i] as number
+      entry.columns[place] = data
+      entry.places.add(place)
+      if (data !== undefined) added += dataBytes(data)
+    })
+    entry.bytes += added
+    // Dropped meanwhile: whoever waits for it has its columns, and nobody counts them.
+    if (!entries.has(entry)) return
+    bytes += added
+    for (const oldest of entries) {
+      if (bytes <= bytes_max) break
+      if (oldest !== entry) dropEntry(oldest)
+    }
+  }
+
+  function entryOf(file: CachedFile, group: number): Entry {
+    const held = file.entries.get(group)
+    const columns = file.layout.columns.map(() => undefined)
+    const entry = held ?? { file, group, columns, places: new Set(), bytes: 0, loading: Promise.resolve() }
+    if (file.is_dropped) return entry
+    file.entries.set(group, entry)
+    entries.delete(entry)
+    entries.add(entry)
+    return entry
+  }
+
+  async function columnsOf(file: CachedFile, group: number, places: readonly number[]): Promise<GroupColumns> {
+    const entry = entryOf(file, group)
+    if (places.every((place) => entry.places.has(place))) return entry.columns
+    // One after the other: what somebody else is loading is not read a second time.
+    const loading = entry.loading.then(() => load(entry, places))
+    entry.loading = loading.catch(() => undefined)
+    try {
+      await loading
+    } catch (error) {
+      forget(file.path)
+      throw error
+    }
+    return entry.columns
+  }
+
+  async function openFile(layout: FileLayout, { path, min_key }: FileAt): Promise<CachedFile> {
+    const reader = await openParquet(loadParquet(), layout, path, await bytesOf(path))
+    const file: CachedFile = {
+      layout,
+      path,
+      reader,
+      group_rows: reader.group_rows,
+      first_keys: [columnsOfKey(layout, min_key)],
+      entries: new Map(),
+      users: 0,
+      is_dropped: false,
+      columns: (group, places) => columnsOf(file, group, places),
+    }
+    chunks += reader.chunk_count
+    return file
+  }
+
+  async function acquire(layout: FileLayout, wanted: FileAt): Promise<CachedFile> {
+    const { path } = wanted
+    const opening = files.get(path) ?? openFile(layout, wanted)
+    files.delete(path)
+    files.set(path, opening)
+    try {
+      const file = await opening
+      file.users++
+      for (const [oldest, other] of files) {
+        if (chunks <= CHUNKS_MAX) break
+        if (oldest !== path) dropFile(oldest, other)
+      }
+      return file
+    } catch (error) {
+      dropFile(path, opening)
+      throw error
+    }
+  }
+
+  function release(file: CachedFile): void {
+    file.users--
+    if (file.is_dropped && file.users === 0) file.reader.close()
+  }
+
+  async function useFiles<T>(layout: FileLayout, wanted: readonly FileAt[], run: (files: readonly GroupFile[]) => Promise<T>): Promise<T> {
+    const settled = await Promise.allSettled(wanted.map((file) => acquire(layout, file)))
+    const held = settled.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []))
+    try {
+      for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
+      return await run(held)
+    } finally {
+      for (const file of held) release(file)
+    }
+  }
+
+  return {
+    use(layout, wanted, run) {
+      if (isClosed) return Promise.reject(unavailable('The table files are closed: this process is ending.'))
+      const used = useFiles(layout, wanted, run)
+      running.add(used)
+      const isOver = () => void running.delete(used)
+      used.then(isOver, isOver)
+      return used
+    },
+    forget(paths) {
+      for (const path of paths) forget(path)
+    },
+    async close() {
+      isClosed = true
+      await Promise.allSettled(running)
+      for (const [path, opening] of [...files]) dropFile(path, opening)
+    },
+  }
+}
+
+async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    throw missing(`The table file ${path} is not there.`, error)
+  }
+}
+
+/** A file of another size is not the one whose footer is known. */
+async function bytesOf(path: string): Promise<FileBytes> {
+  const size = await sizeOf(path)
+  const read = async (start: number, end: number): Promise<ArrayBuffer> => {
+    const handle = await openHandle(path)
+    try {
+      const found = await handle.stat()
+      if (found.size !== size) throw corrupt(`${path} has ${found.size} bytes where it had ${size}. ${RUN_VERIFY}`)
+      return await readRange(handle, path, start, end)
+    } finally {
+      await handle.close()
+    }
+  }
+  return { size, read }
+}
