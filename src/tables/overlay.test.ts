@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import type { LooseRow } from '../projections/tables.js'
-import { EMPTY_OVERLAY, overlayAfter, overlayRow, overlayRowCount, overlayRows, overlayWith } from './overlay.js'
+import { EMPTY_OVERLAY, inKeyOrder, overlayAfter, overlayRow, overlayRowCount, overlayRows, overlayWith } from './overlay.js'
 
 const pool = (pool_key: string, row_version: number): LooseRow => ({ pool_key, row_version, last_event_id: '', in_use: row_version })
 const with_ = (overlay: typeof EMPTY_OVERLAY, sequence: number, ...keys: string[]) =>
@@ -26,6 +26,20 @@ describe('overlay', () => {
     const after = overlayAfter(overlay, 2)
     expect([...overlayRows(after, 'pools').keys()]).toEqual(['c'])
     expect(overlayRowCount(overlayAfter(overlay, 3))).toBe(0)
+  })
+
+  test('rows come in key order, each once, sorted once for each state', () => {
+    const overlay = with_(with_(EMPTY_OVERLAY, 1, 'b', 'd'), 2, 'a', 'b', 'c', '😀', '\uffff')
+    const sorted = inKeyOrder('pools', overlayRows(overlay, 'pools'))
+    expect(sorted.map(({ key, row }) => [...key, row.row_version])).toEqual([
+      ['a', 2],
+      ['b', 2],
+      ['c', 2],
+      ['d', 1],
+      ['\uffff', 2],
+      ['😀', 2],
+    ])
+    expect(inKeyOrder('pools', overlayRows(overlay, 'pools'))).toBe(sorted)
   })
 
   test('however many revisions, few layers are asked, and all rows are there', () => {

@@ -1,7 +1,7 @@
 // The rows of the L0 files, decoded, newest first: what lies over the base. Immutable, so that a reader keeps its
 // revision while the process moves on; small layers are merged as they pile up, so a look-up asks only a few.
 
-import { type AnyRow, keyOfRow, keyText, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
+import { type AnyRow, compareKeys, keyOfRow, keyText, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
 
 type Layer = { readonly rows: ReadonlyMap<string, LooseRow>; readonly last_sequence: number }
 
@@ -72,6 +72,20 @@ export function overlayRows(overlay: Overlay, table: TableName): ReadonlyMap<str
   for (const layer of layers) for (const [key, row] of layer.rows) rows.set(key, row)
   flattened.set(layers, rows)
   return rows
+}
+
+export type PlacedRow = { readonly key: RowKey; readonly row: LooseRow }
+
+const ordered = new WeakMap<ReadonlyMap<string, LooseRow>, readonly PlacedRow[]>()
+
+/** The same rows in key order, sorted once for each state: a revision brings them in order, so that few runs are merged. */
+export function inKeyOrder(table: TableName, rows: ReadonlyMap<string, LooseRow>): readonly PlacedRow[] {
+  const known = ordered.get(rows)
+  if (known !== undefined) return known
+  const keyed = [...rows.values()].map((row) => ({ key: keyOfRow(table, row), row }))
+  keyed.sort((left, right) => compareKeys(left.key, right.key))
+  ordered.set(rows, keyed)
+  return keyed
 }
 
 export function overlayRowCount(overlay: Overlay): number {

@@ -5,6 +5,8 @@
 import { assert } from '../core/errors.js'
 import { compareKeys, keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
 import { rowFilter } from './condition.js'
+import { equalPrefix } from './key-range.js'
+import { inKeyOrder, type PlacedRow } from './overlay.js'
 import type { Part } from './revision.js'
 import type { Condition, Scan, TableFiles } from './table-files.js'
 
@@ -17,15 +19,13 @@ export type PageSource = {
   readonly scan: Scan
 }
 
-type Keyed = { readonly key: RowKey; readonly row: LooseRow }
-
 /** Exactly `limit` rows unless fewer fit, in key order, each key once. */
 export async function loadPage(source: PageSource): Promise<readonly LooseRow[]> {
   const { table, overlay, scan } = source
   const { where = [], after, limit } = scan
   assert(limit > 0, `A page of ${table} must have room for a row.`)
-  const above = firstRows(table, overlay.values(), rowFilter(table, where), after, limit)
-  const below: Keyed[] = []
+  const above = firstRows(table, inKeyOrder(table, overlay), scan)
+  const below: PlacedRow[] = []
   const asked = source.parts.filter((part) => mayFit(part, where, after))
   let cursor = after
   for (let ask = askFor(limit, asked); asked.length > 0; ask *= 2) {
@@ -40,7 +40,7 @@ export async function loadPage(source: PageSource): Promise<readonly LooseRow[]>
 /** A fourth more than wanted, as some are older versions, and enough that a scan always ends behind some whole key. */
 const askFor = (limit: number, parts: readonly Part[]): number => Math.ceil(limit * 1.25) + parts.length
 
-type Found = { readonly rows: readonly Keyed[]; readonly cursor: RowKey | undefined; readonly is_complete: boolean }
+type Found = { readonly rows: readonly PlacedRow[]; readonly cursor: RowKey | undefined; readonly is_complete: boolean }
 
 /** The next newest rows of the base that fit and that the overlay does not replace, up to a key that it names. */
 async function findBelow(source: PageSource, parts: readonly Part[], after: RowKey | undefined, ask: number): Promise<Found> {
@@ -59,8 +59,8 @@ async function findBelow(source: PageSource, parts: readonly Part[], after: RowK
 }
 
 /** Sorted rows, of which those with the same key lie together. */
-function newestOfEach(rows: readonly Keyed[]): Keyed[] {
-  const newest: Keyed[] = []
+function newestOfEach(rows: readonly PlacedRow[]): PlacedRow[] {
+  const newest: PlacedRow[] = []
   for (const candidate of rows) {
     const last = newest.at(-1)
     if (last === undefined || compareKeys(last.key, candidate.key) !== 0) newest.push(candidate)
@@ -70,7 +70,7 @@ function newestOfEach(rows: readonly Keyed[]): Keyed[] {
 }
 
 /** Drops rows of which another file has a newer version, one that does not fit. */
-async function withoutReplaced({ files, table, parts, scan }: PageSource, rows: readonly Keyed[]): Promise<readonly Keyed[]> {
+async function withoutReplaced({ files, table, parts, scan }: PageSource, rows: readonly PlacedRow[]): Promise<readonly PlacedRow[]> {
   const { key: keyColumns } = tableNamed(table)
   // Versions of a key differ in other columns alone, so either all of them fit, and the newest was found, or none.
   if ((scan.where ?? []).every(({ column }) => keyColumns.includes(column))) return rows
@@ -104,47 +104,42 @@ function mayFit(part: Part, where: readonly Condition[], after: RowKey | undefin
   })
 }
 
-/** The first `limit` rows in key order that fit, without sorting the others. */
-function firstRows(
-  table: TableName,
-  rows: Iterable<LooseRow>,
-  fits: (row: LooseRow) => boolean,
-  after: RowKey | undefined,
-  limit: number,
-): Keyed[] {
-  let first: Keyed[] = []
-  let bound: RowKey | undefined
-  const cut = () => {
-    first = first.sort((left, right) => compareKeys(left.key, right.key)).slice(0, limit)
-    if (first.length === limit) bound = first[limit - 1]?.key
+/** The first rows that fit, from where the page begins to where the conditions on leading key columns end it. */
+function firstRows(table: TableName, sorted: readonly PlacedRow[], { where = [], after, limit }: Scan): PlacedRow[] {
+  const fits = rowFilter(table, where)
+  const prefix = equalPrefix(table, where)
+  const place = (key: RowKey) => compareKeys(key.slice(0, prefix.length), prefix)
+  let low = 0
+  for (let high = sorted.length; low < high; ) {
+    const middle = (low + high) >>> 1
+    const { key } = sorted[middle] as PlacedRow
+    if (place(key) >= 0 && (after === undefined || compareKeys(key, after) > 0)) high = middle
+    else low = middle + 1
   }
-  for (const row of rows) {
-    if (!fits(row)) continue
-    const key = keyOfRow(table, row)
-    if (after !== undefined && compareKeys(key, after) <= 0) continue
-    if (bound !== undefined && compareKeys(key, bound) > 0) continue
-    first.push({ key, row })
-    if (first.length >= 2 * limit) cut()
+  const first: PlacedRow[] = []
+  for (let i = low; i < sorted.length && first.length < limit; i++) {
+    const candidate = sorted[i] as PlacedRow
+    if (place(candidate.key) > 0) break
+    if (fits(candidate.row)) first.push(candidate)
   }
-  cut()
   return first
 }
 
-function countBefore(rows: readonly Keyed[], key: RowKey): number {
+function countBefore(rows: readonly PlacedRow[], key: RowKey): number {
   let count = rows.length
-  while (count > 0 && compareKeys((rows[count - 1] as Keyed).key, key) >= 0) count--
+  while (count > 0 && compareKeys((rows[count - 1] as PlacedRow).key, key) >= 0) count--
   return count
 }
 
-function countUpTo(rows: readonly Keyed[], key: RowKey | undefined): number {
+function countUpTo(rows: readonly PlacedRow[], key: RowKey | undefined): number {
   if (key === undefined) return 0
   let count = 0
-  while (count < rows.length && compareKeys((rows[count] as Keyed).key, key) <= 0) count++
+  while (count < rows.length && compareKeys((rows[count] as PlacedRow).key, key) <= 0) count++
   return count
 }
 
 /** Both are sorted and share no key. */
-function merge(left: readonly Keyed[], right: readonly Keyed[], limit: number): LooseRow[] {
+function merge(left: readonly PlacedRow[], right: readonly PlacedRow[], limit: number): LooseRow[] {
   const merged: LooseRow[] = []
   let l = 0
   let r = 0

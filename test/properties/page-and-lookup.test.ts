@@ -61,6 +61,12 @@ function expectedPage({ table, newest }: World, { where = [], after, limit }: Sc
   return newest.filter((row) => fitsAll(row, where) && isAfter(row)).slice(0, limit)
 }
 
+/** The first key column held equal to that of some row. */
+function leadingCondition(random: Random, { table, newest }: World): readonly Condition[] {
+  const [column] = tableNamed(table).key
+  return newest.length === 0 ? [] : [{ column: column as string, is: '=', value: random.pick(newest)[column as string] as string }]
+}
+
 describe(`over files that overlap (seed ${seed})`, () => {
   test.each(TABLES_TO_TEST)('a page of %s is what a full merge says', async (table) => {
     const random = createRandom(`${seed}/page/${table}`)
@@ -69,7 +75,7 @@ describe(`over files that overlap (seed ${seed})`, () => {
       const files = createPlainFiles({ store })
       const world = await buildWorld(random, store, files, table)
       for (let i = 0; i < 8; i++) {
-        const where = randomConditions(random, table)
+        const where = [...randomConditions(random, table), ...(random.isTrue(0.3) ? leadingCondition(random, world) : [])]
         const after = world.newest.length > 0 && random.isTrue(0.5) ? keyOfRow(table, random.pick(world.newest)) : undefined
         const scan: Scan = { where, limit: random.pick([1, 2, 7, 100]), ...(after === undefined ? {} : { after }) }
         const page = await loadPage({ ...world, files, scan })
