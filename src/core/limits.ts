@@ -136,7 +136,7 @@ export const MERGE_DUE_ROWS = 60_000
 /** Beyond this many deltas publishing slows down until a merge has caught up. */
 export const DELTAS_MAX = 512
 export const DELTAS_SLOW_MS = SECOND_MS
-/** Eight row groups: large enough to compress, small enough to be fetched for one page. */
+/** A few megabytes: large enough to be worth a file, small enough to be fetched for one page. */
 export const FILE_ROWS_MAX = 128 * 1_024
 export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */

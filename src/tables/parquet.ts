@@ -49,7 +49,7 @@ export async function encodeRows(
 }
 
 /** Groups decoded by one call: in WebAssembly, whose memory never shrinks, they lie whole. */
-const GROUPS_A_CALL = 16
+const GROUPS_A_CALL = 32
 
 function decodeGroups(parquet: Parquet, table: TableName, bytes: Uint8Array, rowGroups: number[]): LooseRow[] {
   const layout = FILE_LAYOUTS[table]

@@ -36,9 +36,17 @@ export type GroupCache = {
 /** Footers are kept in WebAssembly, about half a kilobyte for each column of each group. */
 const CHUNKS_MAX = 32_768
 
+/** Keys of groups are looked at far more often than the rest of each, and take a fifth of it: they may stay until they
+ *  are half of everything. */
+const KEY_SHARE_MAX = 0.5
+
+/** What keys are found by in a group, or the rest of it. */
+type Kind = 'key' | 'rest'
+
 type Entry = {
   readonly file: CachedFile
   readonly group: number
+  readonly kind: Kind
   readonly columns: (ColumnData | undefined)[]
   readonly places: Set<number>
   bytes: number
@@ -48,23 +56,32 @@ type Entry = {
 type CachedFile = GroupFile & {
   readonly path: string
   readonly reader: ParquetReader
-  readonly entries: Map<number, Entry>
+  readonly entries: Readonly<Record<Kind, Map<number, Entry>>>
   users: number
   is_dropped: boolean
 }
 
 export function createGroupCache(bytes_max: number): GroupCache {
-  /** Both in the order of their last use. */
+  /** In the order of their last use, as are the entries. */
   const files = new Map<string, Promise<CachedFile>>()
-  const entries = new Set<Entry>()
+  const entries: Readonly<Record<Kind, Set<Entry>>> = { key: new Set(), rest: new Set() }
+  const bytes: Record<Kind, number> = { key: 0, rest: 0 }
   const running = new Set<Promise<unknown>>()
-  let bytes = 0
   let chunks = 0
   let isClosed = false
 
   function dropEntry(entry: Entry): void {
-    if (entry.file.entries.get(entry.group) === entry) entry.file.entries.delete(entry.group)
-    if (entries.delete(entry)) bytes -= entry.bytes
+    const { file, group, kind } = entry
+    if (file.entries[kind].get(group) === entry) file.entries[kind].delete(group)
+    if (entries[kind].delete(entry)) bytes[kind] -= entry.bytes
+  }
+
+  /** Drops what was not used for longest, but never what was read just now. */
+  function shrink(kind: Kind, bound: number, newest: Entry): void {
+    for (const oldest of entries[kind]) {
+      if (bytes[kind] <= bound) return
+      if (oldest !== newest) dropEntry(oldest)
+    }
   }
 
   function dropFile(path: string, opening: Promise<CachedFile>): void {
@@ -74,7 +91,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
       (file) => {
         chunks -= file.reader.chunk_count
         file.is_dropped = true
-        for (const entry of [...file.entries.values()]) dropEntry(entry)
+        for (const kind of ['key', 'rest'] as const) for (const entry of [...file.entries[kind].values()]) dropEntry(entry)
         if (file.users === 0) file.reader.close()
       },
       () => undefined,
@@ -104,27 +121,35 @@ export function createGroupCache(bytes_max: number): GroupCache {
     })
     entry.bytes += added
     // Dropped meanwhile: whoever waits for it has its columns, and nobody counts them.
-    if (!entries.has(entry)) return
-    bytes += added
-    for (const oldest of entries) {
-      if (bytes <= bytes_max) break
-      if (oldest !== entry) dropEntry(oldest)
-    }
+    if (!entries[entry.kind].has(entry)) return
+    bytes[entry.kind] += added
+    shrink('key', bytes_max * KEY_SHARE_MAX, entry)
+    shrink('rest', bytes_max - bytes.key, entry)
   }
 
-  function entryOf(file: CachedFile, group: number): Entry {
-    const held = file.entries.get(group)
+  function entryOf(file: CachedFile, group: number, kind: Kind): Entry {
+    const held = file.entries[kind].get(group)
     const columns = file.layout.columns.map(() => undefined)
-    const entry = held ?? { file, group, columns, places: new Set(), bytes: 0, loading: Promise.resolve() }
+    const entry = held ?? { file, group, kind, columns, places: new Set(), bytes: 0, loading: Promise.resolve() }
     if (file.is_dropped) return entry
-    file.entries.set(group, entry)
-    entries.delete(entry)
-    entries.add(entry)
+    file.entries[kind].set(group, entry)
+    entries[kind].delete(entry)
+    entries[kind].add(entry)
     return entry
   }
 
   async function columnsOf(file: CachedFile, group: number, places: readonly number[]): Promise<GroupColumns> {
-    const entry = entryOf(file, group)
+    const { layout } = file
+    const isOfKey = (place: number) => place === layout.row_version || layout.key.includes(place)
+    const ofKey = places.filter(isOfKey)
+    const others = places.filter((place) => !isOfKey(place))
+    if (others.length === 0) return loaded(entryOf(file, group, 'key'), ofKey)
+    if (ofKey.length === 0) return loaded(entryOf(file, group, 'rest'), others)
+    const [key, rest] = await Promise.all([loaded(entryOf(file, group, 'key'), ofKey), loaded(entryOf(file, group, 'rest'), others)])
+    return rest.map((data, place) => data ?? key[place])
+  }
+
+  async function loaded(entry: Entry, places: readonly number[]): Promise<GroupColumns> {
     if (places.every((place) => entry.places.has(place))) return entry.columns
     // One after the other: what somebody else is loading is not read a second time.
     const loading = entry.loading.then(() => load(entry, places))
@@ -132,7 +157,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
     try {
       await loading
     } catch (error) {
-      forget(file.path)
+      forget(entry.file.path)
       throw error
     }
     return entry.columns
@@ -146,7 +171,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
       reader,
       group_rows: reader.group_rows,
       first_keys: [columnsOfKey(layout, min_key)],
-      entries: new Map(),
+      entries: { key: new Map(), rest: new Map() },
       users: 0,
       is_dropped: false,
       columns: (group, places) => columnsOf(file, group, places),
