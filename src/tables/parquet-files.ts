@@ -20,14 +20,14 @@ import type { FileReference, Scan, TableFiles } from './table-files.js'
 export type ParquetFilesOptions = DuckDbOptions & {
   readonly cache: FileCache
   readonly scope: FileScope
-  /** What decoded columns may take; absent: 64 MB. */
+  /** What decoded columns may take; absent: 48 MB. */
   readonly decoded_bytes_max?: number
   /** How many rows a scan tests before DuckDB is asked instead; absent: 32,768. Below 0 it is asked at once. */
   readonly tested_rows_max?: number
 }
 
 /** All of a table of 100,000 rows, of a larger one its keys and what is asked for again and again. */
-const DECODED_BYTES_MAX = 64 * 1_024 ** 2
+const DECODED_BYTES_MAX = 48 * 1_024 ** 2
 
 /** DuckDB is slow to begin and quick to go on: these rows are tested in less time than it takes to begin. */
 const TESTED_ROWS_MAX = 32_768
