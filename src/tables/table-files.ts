@@ -1,5 +1,5 @@
 // The port between tables and their files: how rows become an immutable object and are found in it again.
-// Two adapters behind one contract suite: Parquet (parquet-wasm writes, DuckDB queries), and plain JSON for the
+// Two adapters behind one contract suite: Parquet (columns and parquet-wasm, DuckDB for long scans), and plain JSON for the
 // crash enumeration of pairs, where tens of thousands of tiny files are written.
 
 import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
