@@ -12,7 +12,7 @@ export type SegmentHead = ObjectHead & {
   readonly segment_name: string
 }
 
-export type Listing = { readonly segments: readonly SegmentHead[]; readonly page_count: number }
+export type Listing = { readonly segments: readonly SegmentHead[]; readonly page_count: number; readonly server_time: number }
 
 /** Every segment named in a minute after `closed_through`, in the order of the names. */
 export async function listSegments(store: ObjectStore, closed_through: number): Promise<Listing> {
@@ -20,13 +20,15 @@ export async function listSegments(store: ObjectStore, closed_through: number): 
   let start_after: string | undefined = `${LEDGER_PREFIX}${ulidTimePrefix(Math.max(0, closed_through + 60_000))}`
   const segments: SegmentHead[] = []
   let page_count = 0
+  let server_time = 0
   while (start_after !== undefined) {
     const page = await store.list(LEDGER_PREFIX, start_after)
     page_count += 1
+    server_time = page.server_time
     for (const head of page.objects) segments.push({ ...head, segment_name: segmentName(head.name) })
     start_after = page.next
   }
-  return { segments, page_count }
+  return { segments, page_count, server_time }
 }
 
 /** The order in which a turn folds what it found: by the store's creation time, then by name. */
