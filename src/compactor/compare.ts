@@ -18,7 +18,7 @@ export type Difference = {
 }
 
 /** More than these would not be read by anybody: the first ones show what is wrong. */
-const DIFFERENCES_MAX = 10
+export const DIFFERENCES_MAX = 10
 
 export async function compareTables(
   live: TableStore,

@@ -17,6 +17,7 @@ export type Listing = {
   /** Names of objects under the prefix that are no segments. They are never folded. */
   readonly strays: readonly string[]
   readonly page_count: number
+  readonly server_time: number
 }
 
 /** Every segment named in a minute after `closed_through`, in the order of the names. */
@@ -26,16 +27,18 @@ export async function listSegments(store: ObjectStore, closed_through: number): 
   const segments: SegmentHead[] = []
   const strays: string[] = []
   let page_count = 0
+  let server_time = 0
   while (start_after !== undefined) {
     const page = await store.list(LEDGER_PREFIX, start_after)
     page_count += 1
+    server_time = page.server_time
     for (const head of page.objects) {
       if (isSegmentObject(head.name)) segments.push({ ...head, segment_name: segmentName(head.name) })
       else strays.push(head.name)
     }
     start_after = page.next
   }
-  return { segments, strays, page_count }
+  return { segments, strays, page_count, server_time }
 }
 
 /** The order in which a turn folds what it found: by the store's creation time, then by name. */

@@ -1,6 +1,7 @@
 // Rows of one table at one revision: conditions as people write them, all pages, and rows as people and programs see them.
 
 import type { Scope } from '../core/ids.js'
+import { compareText } from '../core/order.js'
 import { instantText } from '../core/time.js'
 import { keyOfRow, type LooseRow, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
 import type { Comparison, Condition } from '../tables/table-files.js'
@@ -29,14 +30,20 @@ export async function readRows(view: View, table: TableName, where: readonly Con
 
 const CONDITION = /^([a-z_0-9]+)(!=|<=|>=|=|<|>)(.*)$/s
 
+/** The same in every row of a workspace, and no column of a table: a condition on it fits all rows or none. */
+export type SameInAllRows = { readonly fits_all: boolean }
+
 /** `column=value`; `column=null` and `column!=null` ask for rows without and with a value. */
-export function parseCondition(table: TableName, text: string): Condition | { readonly problem: string } {
+export function parseCondition(table: TableName, text: string, scope: Scope): Condition | SameInAllRows | { readonly problem: string } {
   const matched = CONDITION.exec(text)
   if (matched === null) return { problem: `--where ${text} is no condition: write column=value, for example state=RUNNING.` }
   const [, column = '', is = '=', value = ''] = matched
   const { columns } = tableNamed(table)
+  if (column === 'tenant_id' || column === 'workspace_id') return { fits_all: fitsText(scope[column], is as Comparison, value) }
   const declared = columns[column]
-  if (declared === undefined) return { problem: `${table} has no column ${column}. It has: ${Object.keys(columns).join(', ')}.` }
+  if (declared === undefined) {
+    return { problem: `${table} has no column ${column}. It has: tenant_id, workspace_id, ${Object.keys(columns).join(', ')}.` }
+  }
   if (value === 'null' && (is === '=' || is === '!=')) return { column, is_null: is === '=' }
   switch (declared.type) {
     case 'string':
@@ -58,6 +65,13 @@ export function parseCondition(table: TableName, text: string): Condition | { re
       return { column, is: is as Comparison, value: number }
     }
   }
+}
+
+function fitsText(found: string, is: Comparison, value: string): boolean {
+  if (value === 'null' && (is === '=' || is === '!=')) return is === '!='
+  const order = compareText(found, value)
+  const holds = { '=': order === 0, '!=': order !== 0, '<': order < 0, '<=': order <= 0, '>': order > 0, '>=': order >= 0 }
+  return holds[is]
 }
 
 /** With tenant and workspace in front and instants as text, as the files have them. */

@@ -99,7 +99,7 @@ async function putObject(gcs: Gcs, name: string, bytes: Uint8Array, { if_generat
     if (status === 412) return { kind: 'precondition_failed', server_time }
     if (status === 403) return { kind: 'forbidden', server_time }
     if (status === 429) return { kind: 'throttled', server_time }
-    throw failed(error, `${name} could not be written to`, bucket)
+    throw failed(error, `${name} could not be written to`, bucket, OUTCOME_UNKNOWN)
   }
 }
 
@@ -166,7 +166,7 @@ async function download({ bucket, timeout_ms }: Gcs, name: string): Promise<Down
   } catch (error) {
     const { status } = answerIn(error)
     if (status === 404) return { server_time: serverTime(headers) }
-    throw failed(error, `${name} could not be read from`, bucket)
+    throw failed(error, `${name} could not be read from`, bucket, READ_AGAIN)
   } finally {
     clearTimeout(stall)
   }
@@ -179,7 +179,7 @@ async function headObject({ bucket }: Gcs, name: string): Promise<HeadAnswer> {
   } catch (error) {
     const { status, server_time } = answerIn(error)
     if (status === 404) return { kind: 'absent', server_time }
-    throw failed(error, `${name} could not be looked up in`, bucket)
+    throw failed(error, `${name} could not be looked up in`, bucket, READ_AGAIN)
   }
 }
 
@@ -198,7 +198,7 @@ async function listObjects({ bucket, page_size }: Gcs, prefix: string, start_aft
       query['pageToken'] = body.nextPageToken
     }
   } catch (error) {
-    throw failed(error, `The names from ${prefix} on could not be listed in`, bucket)
+    throw failed(error, `The names from ${prefix} on could not be listed in`, bucket, READ_AGAIN)
   }
 }
 
@@ -212,7 +212,7 @@ async function deleteObject({ bucket }: Gcs, name: string, if_generation: string
     if (status === 412) return { kind: 'precondition_failed' }
     if (status === 403) return { kind: 'forbidden' }
     if (status === 429) return { kind: 'throttled' }
-    throw failed(error, `${name} could not be deleted from`, bucket)
+    throw failed(error, `${name} could not be deleted from`, bucket, OUTCOME_UNKNOWN)
   }
 }
 
@@ -247,7 +247,11 @@ function answerIn(error: unknown): { readonly status: number | undefined; readon
   return { status: typeof code === 'number' ? code : undefined, server_time: serverTime(response?.headers) }
 }
 
-function failed(error: unknown, what: string, { name }: Bucket): Error {
+const OUTCOME_UNKNOWN = 'The outcome is unknown; look, then try again.'
+/** A read that failed has changed nothing. */
+const READ_AGAIN = 'Try again.'
+
+function failed(error: unknown, what: string, { name }: Bucket, advice: string): Error {
   if (isOperatingError(error)) return error
   const { status } = answerIn(error)
   const says = messageOf(error)
@@ -258,8 +262,5 @@ function failed(error: unknown, what: string, { name }: Bucket): Error {
       error,
     )
   }
-  return unavailable(
-    `${what} gs://${name}: ${status === undefined ? 'no answer' : `status ${status}`}, ${says}. The outcome is unknown; look, then try again.`,
-    error,
-  )
+  return unavailable(`${what} gs://${name}: ${status === undefined ? 'no answer' : `status ${status}`}, ${says}. ${advice}`, error)
 }

@@ -187,7 +187,7 @@ export function createTurn(deps: TurnDeps): Turn {
     return [...late.filter(({ segment_name }) => !names.has(segment_name)), ...listed]
   }
 
-  async function run(request: TurnRequest = {}): Promise<TurnAnswer> {
+  async function runAlone(request: TurnRequest): Promise<TurnAnswer> {
     for (let races = 0; races < LOST_RACES_MAX; races++) {
       try {
         const pass = await attempt(request)
@@ -200,6 +200,14 @@ export function createTurn(deps: TurnDeps): Turn {
       }
     }
     throw conflict(`Another turn of this workspace published first, ${LOST_RACES_MAX} times in a row. Nothing is lost: ask again.`)
+  }
+
+  /** One after the other, however many ask at once: two in one memory would fold the same segments twice. */
+  let previous: Promise<unknown> = Promise.resolve()
+  function run(request: TurnRequest = {}): Promise<TurnAnswer> {
+    const answer = previous.then(() => runAlone(request))
+    previous = answer.catch(() => undefined)
+    return answer
   }
 
   return { run, workspace: () => workspace }

@@ -89,7 +89,7 @@ async function writeWithKills(file: string, store: readonly string[], random: Re
   }
   const last = await runServo(['ledger', 'append', '--file', file, '--json', ...store])
   expect(last).toMatchObject({ code: 0 })
-  const answers = JSON.parse(last.stdout) as readonly { readonly answer: string }[]
+  const { answers } = JSON.parse(last.stdout) as { readonly answers: readonly { readonly answer: string }[] }
   expect(answers).toHaveLength(EVENTS_PER_WRITER)
 }
 

@@ -45,7 +45,7 @@ test(
     const file = join(folder, 'deploy.ndjson')
     await writeFile(file, deployLines())
     expect(await ledger('append', '--file', file)).toMatchObject({ code: 0, stderr: expect.stringContaining('8 events: 8 appended') })
-    const again = jsonOf(await ledger('append', '--file', file, '--json')) as { answer: string }[]
+    const again = (jsonOf(await ledger('append', '--file', file, '--json')) as { answers: { answer: string }[] }).answers
     expect(again.map(({ answer }) => answer)).toEqual(Array.from({ length: DEPLOY_EVENTS }, () => 'duplicate'))
     expect(await append(storyLines({ events: STEADY_EVENTS_PER_RUN, name: 'one' }))).toMatchObject({ code: 0 })
   },

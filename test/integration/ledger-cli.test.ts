@@ -44,6 +44,11 @@ function jsonOf<T>(finished: Finished, code = 0): T {
   return JSON.parse(finished.stdout) as T
 }
 
+type Appended = {
+  readonly appended_count: number
+  readonly answers: readonly Answer[]
+  readonly faults: readonly { readonly line: number; readonly problem: string }[]
+}
 type Answer = { readonly line: number; readonly event_id: string; readonly answer: string; readonly segment: string }
 type Verified = {
   readonly sequence: number
@@ -108,7 +113,7 @@ describe('servo ledger example', () => {
         payload: { ...pool.payload, pool_key: 'pool:mine', max_running: 2 },
       }
       await writeFile(file, [...examples.values(), JSON.stringify(edited)].join('\n'))
-      const answers = jsonOf<Answer[]>(await servo('ledger', 'append', '--file', file, '--json', ...store))
+      const answers = jsonOf<Appended>(await servo('ledger', 'append', '--file', file, '--json', ...store)).answers
       expect(answers.map(({ answer }) => answer)).toEqual(Array.from({ length: EVENT_TYPES.length + 1 }, () => 'appended'))
       expect(await servo('ledger', 'compact', ...store)).toMatchObject({
         code: 0,
@@ -146,7 +151,8 @@ describe('servo ledger append', () => {
       expect(first.stderr).toContain('8 events: 8 appended, 0 durable already.')
       const repeated = await ledger('append', '--file', file, '--json')
       expect(repeated.stderr).toBe('')
-      const again = jsonOf<Answer[]>(repeated)
+      const { answers: again, ...counts } = jsonOf<Appended>(repeated)
+      expect(counts).toEqual({ appended_count: 0, duplicate_count: 8, faults: [] })
       expect(again.map(({ answer, line }) => `${answer} ${line}`)).toEqual([1, 2, 3, 4, 5, 6, 7, 8].map((line) => `duplicate ${line}`))
     },
     TIMEOUT_MS,
@@ -158,7 +164,7 @@ describe('servo ledger append', () => {
       const [first, second, ...others] = storyLines({ events: STEADY_EVENTS_PER_RUN, name: 'one' }).split('\n')
       const inBatch = (line: string | undefined) => JSON.stringify({ ...JSON.parse(line as string), batch: 'request' })
       // Blank lines count as lines and for nothing else.
-      const answers = jsonOf<Answer[]>(await append([inBatch(first), '', inBatch(second), ...others].join('\n'), '--json'))
+      const { answers } = jsonOf<Appended>(await append([inBatch(first), '', inBatch(second), ...others].join('\n'), '--json'))
       expect(answers.map(({ line }) => line)).toEqual([1, ...Array.from({ length: STEADY_EVENTS_PER_RUN - 1 }, (_, i) => i + 3)])
       const segments = new Set(answers.map(({ segment }) => segment))
       expect(segments.size).toBe(1)
@@ -196,7 +202,10 @@ describe('servo ledger append', () => {
       expect(refused.stderr).toMatch(/^line 5: batch is neither text nor a number\. Give /m)
       expect(refused.stderr).toMatch(/^line 6: .*workspace other.* Append it to its own\.$/m)
       expect(refused.stderr).toContain('and 2 more.\nservo: nothing was appended, because 22 lines cannot be.')
-      const { faults } = jsonOf<{ faults: { line: number; problem: string }[] }>(await append(input, '--json'), 1)
+      const told = await append(input, '--json')
+      expect(told.stderr).toBe('')
+      const { faults, ...counts } = jsonOf<Appended>(told, 1)
+      expect(counts).toEqual({ appended_count: 0, duplicate_count: 0, answers: [] })
       expect(faults.map(({ line }) => line)).toEqual(Array.from({ length: 22 }, (_, i) => i + 2))
       expect(jsonOf<Verified>(await ledger('verify', '--json')).events).toEqual(before.events)
     },
@@ -276,6 +285,7 @@ describe('servo ledger compact', () => {
       })
       expect(jsonOf(await ledger('compact', '--json'))).toEqual({
         sequence: 1,
+        processed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT.*Z$/),
         published_count: 0,
         applied: 0,
         duplicate: 0,
@@ -289,13 +299,13 @@ describe('servo ledger compact', () => {
   test(
     'watches until a signal ends it well',
     async () => {
-      const watching = startServo(['ledger', 'compact', ...place, '--watch', '--merge', '--collect', '--json'])
+      const watching = startServo(['ledger', 'compact', ...place, '--watch', '--json'])
       expect(await append(storyLines({ events: STEADY_EVENTS_PER_RUN, name: 'three' }))).toMatchObject({ code: 0 })
       const [first] = await watching.printed(1)
-      expect(JSON.parse(first as string)).toMatchObject({ sequence: 2, counts: { applied: STEADY_EVENTS_PER_RUN } })
+      expect(JSON.parse(first as string)).toMatchObject({ sequence: 2, applied: STEADY_EVENTS_PER_RUN })
       expect(await append(storyLines({ events: STEADY_EVENTS_PER_RUN, name: 'four' }))).toMatchObject({ code: 0 })
       const [, second] = await watching.printed(2)
-      expect(JSON.parse(second as string)).toMatchObject({ sequence: 3, counts: { applied: STEADY_EVENTS_PER_RUN } })
+      expect(JSON.parse(second as string)).toMatchObject({ sequence: 3, applied: STEADY_EVENTS_PER_RUN })
       watching.stop('SIGINT')
       expect(await watching.finished).toMatchObject({ code: 0 })
     },
@@ -341,6 +351,8 @@ describe('servo table', () => {
       expect(await count('tasks', 'task_index>=4')).toBe(8)
       expect(await count('runs', 'error=null', 'finished_at<=2025-01-15T10:00:00Z')).toBe(4)
       expect(await count('runs', 'finished_at!=null', 'state!=SUCCEEDED')).toBe(0)
+      expect(await count('runs', `tenant_id=${TENANT_ID}`, `workspace_id=${WORKSPACE_ID}`)).toBe(4)
+      expect(await count('runs', 'workspace_id=another')).toBe(0)
     },
     TIMEOUT_MS,
   )
@@ -521,11 +533,12 @@ describe('servo ledger verify, replay and stats', () => {
 describe('a command that cannot be done', () => {
   test.each([
     ['an unknown table', ['table', 'run'], 'There is no table run. There are: runs, tasks,'],
-    ['an unknown column', ['table', 'runs', '--where', 'status=OK'], 'runs has no column status. It has: run_id,'],
+    ['an unknown column', ['table', 'runs', '--where', 'status=OK'], 'runs has no column status. It has: tenant_id, workspace_id, run_id,'],
     ['no condition', ['table', 'runs', '--where', 'state'], 'write column=value, for example state=RUNNING'],
     ['no count', ['table', 'runs', '--limit', 'many'], 'Give a whole number from 1 on.'],
     ['no moment', ['table', 'runs', '--as-of', 'lately'], 'Give a revision (its number or id) or an instant'],
     ['no store', ['ledger', 'verify', '--store', 's3://bucket'], 'Write local:PATH for a folder, or gs://bucket/prefix'],
+    ['no such start', ['ledger', 'replay', '--from', 'checkpoint'], 'say genesis, or leave --from out'],
     ['no tenant', ['ledger', 'verify', '--tenant', 'Acme'], 'Use 1 to 63 lower-case letters'],
     ['no file', ['ledger', 'append'], "Required option '--file <path>' not specified"],
     ['no such file', ['ledger', 'append', '--file', 'nowhere.ndjson'], '--file nowhere.ndjson cannot be read'],

@@ -61,6 +61,6 @@ async function checkReplay({ store, files, scope, pointer }: Evidence, clock: Cl
   const scratch = createMemoryStore({ clock })
   const tables = { store: scratch, files: createPlainFiles({ store: scratch }) }
   const random = createRandom('replay').bytes
-  const answer = await replay({ live: { store, files }, scratch: tables, scope, clock, random }, { from_genesis: true })
+  const answer = await replay({ live: { store, files }, scratch: tables, scope, clock, random })
   return answer.differences.map((difference) => `I4 A replay differs from the live tables: ${JSON.stringify(difference).slice(0, 400)}`)
 }

@@ -1,6 +1,7 @@
 // What a turn and a merge publish, when others say the same at once, uploads stall, or rows have had their time.
 
 import { afterAll, describe, expect, test } from '@jest/globals'
+import { unavailable } from '../../src/core/errors.js'
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidAt } from '../../src/core/ulid.js'
 import type { Rows } from '../../src/projections/tables.js'
@@ -132,6 +133,26 @@ describe('of two versions of a row in Parquet files', () => {
     expect(part_count).toBe(3)
     expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 3 })
     expect(await rows('pools')).toMatchObject([{ max_running: 3 }])
+    await expectInvariants()
+  })
+})
+
+describe('turns of one process', () => {
+  test('that are asked for at once run one after the other, also after one that failed', async () => {
+    const { say, writer, decider, tell, world, expectInvariants } = createScenario()
+    const { turn } = decider('turn')
+    await tell(async () => {
+      const { append } = writer()
+      await append([say.poolDefined('pool:x', 1)])
+      const answers = await Promise.all([turn(), turn(), turn()])
+      expect(answers.map(({ counts }) => counts.applied)).toEqual([1, 0, 0])
+      await append([say.poolDefined('pool:y', 1)])
+      once(world, 'before', { process: 'turn', operation: 'get', name: 'manifest.json' }, () => {
+        throw unavailable('The store is away.')
+      })
+      const [failed, next] = await Promise.allSettled([turn(), turn()])
+      expect([failed?.status, next?.status]).toEqual(['rejected', 'fulfilled'])
+    })
     await expectInvariants()
   })
 })

@@ -12,13 +12,25 @@ import { counted, note, printJson, printLine } from './print.js'
 
 const FAULTS_SHOWN = 20
 
+/** What programs are told, done or refused. */
+type AppendReport = {
+  readonly appended_count: number
+  readonly duplicate_count: number
+  readonly answers: readonly LineAnswer[]
+  readonly faults: readonly LineFault[]
+}
+
 export function addAppendCommands(group: Command): void {
   withStore(group.command('example'))
     .description('print the golden example of an event type, ready to edit')
     .argument('<event-type>', 'for example RunRequested')
     .action((event_type: string, options: StoreOptions) => printExample(event_type, options))
   withStore(group.command('append'))
-    .description('append events: one a line; consecutive lines with the same "batch" member are one batch')
+    .description(
+      'append events: one a line; consecutive lines with the same "batch" member are one batch. Answers appended or duplicate for each: ' +
+        'duplicate is only known for about a minute; what is appended again later is a duplicate when it is folded, for seven days. ' +
+        'With --json: {appended_count, duplicate_count, answers, faults}; faults: the lines for which nothing was appended',
+    )
     .requiredOption('--file <path>', 'the file with the events, - for standard input')
     .action((options: StoreOptions & { readonly file: string }) => append(options))
 }
@@ -46,9 +58,10 @@ async function append(options: StoreOptions & { readonly file: string }): Promis
       if (options.json !== true) for (const answer of some) printLine(`${answer.answer} ${answer.event_id} ${answer.idempotency_key}`)
     }
   })
-  if (options.json === true) return printJson(answers)
-  const duplicates = answers.filter(({ answer }) => answer === 'duplicate').length
-  note(`${counted(answers.length, 'event')}: ${answers.length - duplicates} appended, ${duplicates} durable already.`)
+  const duplicate_count = answers.filter(({ answer }) => answer === 'duplicate').length
+  const appended_count = answers.length - duplicate_count
+  if (options.json === true) return printJson({ appended_count, duplicate_count, answers, faults } satisfies AppendReport)
+  note(`${counted(answers.length, 'event')}: ${appended_count} appended, ${duplicate_count} durable already.`)
 }
 
 async function readInput(file: string): Promise<Uint8Array> {
@@ -63,9 +76,9 @@ async function readInput(file: string): Promise<Uint8Array> {
 }
 
 function refuse(faults: readonly LineFault[], { json }: StoreOptions): void {
-  if (json === true) printJson({ appended_count: 0, faults })
+  process.exitCode = FAILED
+  if (json === true) return printJson({ appended_count: 0, duplicate_count: 0, answers: [], faults } satisfies AppendReport)
   for (const { line, problem } of faults.slice(0, FAULTS_SHOWN)) note(`line ${line}: ${problem}`)
   if (faults.length > FAULTS_SHOWN) note(`and ${faults.length - FAULTS_SHOWN} more.`)
   note(`servo: nothing was appended, because ${counted(faults.length, 'line')} cannot be.`)
-  process.exitCode = FAILED
 }

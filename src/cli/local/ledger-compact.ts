@@ -6,97 +6,79 @@ import { collectOrphans } from '../../compactor/collect.js'
 import { mergeBase } from '../../compactor/merge.js'
 import { findMissedSegments } from '../../compactor/window.js'
 import { isOperatingError } from '../../core/errors.js'
-import { HOUR_MS } from '../../core/time.js'
 import { createTurn, type Turn, type TurnAnswer } from '../../turn/turn.js'
+import { type CompactReport, printReport, reportOf, sumOf, withMerge } from './compact-report.js'
+import { watchWorkspace } from './compact-watch.js'
 import { type StoreOptions, withDeps, withStore } from './options.js'
-import { counted, note, printJson, printLine } from './print.js'
+import { note } from './print.js'
+import { createTroubles } from './troubles.js'
 import { untilSignal } from './until-signal.js'
 
 type CompactOptions = StoreOptions & { readonly merge?: boolean; readonly collect?: boolean; readonly watch?: boolean }
 
-/** How often a watching process looks for new segments; the wait doubles while nothing comes. */
-const WATCH_FIRST_MS = 100
-const WATCH_LONGEST_MS = 2_000
-const COLLECT_EVERY_MS = HOUR_MS / 6
 /** Another process that publishes again and again: let it, and say so. */
 const LOST_TURNS_MAX = 20
+const LOST_TURN_WAIT_MS = 100
 
 export function addCompactCommand(group: Command): void {
   withStore(group.command('compact'))
     .description('fold what is new into the tables and publish it')
     .option('--merge', 'merge the changes since the last checkpoint into the base, and look through the whole window for late segments')
     .option('--collect', 'remove table files that nobody can reach any more')
-    .option('--watch', 'go on until interrupted')
+    .option(
+      '--watch',
+      'go on until interrupted; late segments, --merge and --collect at the start and then every ten minutes; with --json a line for each publish',
+    )
     .action((options: CompactOptions) => compact(options))
 }
-
-type Totals = { published_count: number; applied: number; duplicate: number; refused: number; quarantined: number; sequence: number }
 
 async function compact(options: CompactOptions): Promise<void> {
   await withDeps(options, 'write', async (deps) => {
     const turn = createTurn(turnDeps(deps, await openAppender(deps, note), note))
     if (options.watch === true) return watch(deps, turn, options)
     const missed = options.merge === true ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
-    const totals = await runUntilDone(deps, turn, missed)
-    const merged = options.merge === true ? await mergeBase(deps) : undefined
-    const collected = options.collect === true ? await collectOrphans(deps) : undefined
-    const sequence = merged?.kind === 'merged' ? merged.sequence : totals.sequence
-    if (options.json === true) return printJson({ ...totals, sequence, ...(merged && { merged }), ...(collected && { collected }) })
-    printLine(describe(totals))
-    if (merged?.kind === 'merged')
-      printLine(
-        `Merged into revision ${merged.sequence}: ${counted(merged.rows_written, 'row')} in ${counted(merged.parts_written, 'file')}.`,
-      )
-    if (merged?.kind === 'nothing_due') printLine('Nothing to merge.')
-    if (merged?.kind === 'lost') printLine('Another merge published first; its work stands.')
-    if (collected) printLine(`Collected ${counted(collected.deleted_count, 'file')}; ${collected.too_young_count} are too young to judge.`)
+    let report = await runUntilDone(deps, turn, missed)
+    if (options.merge === true) report = withMerge(report, await mergeBase(deps))
+    if (options.collect === true) report = { ...report, collected: await collectOrphans(deps) }
+    printReport(report, options)
   })
 }
 
-const describe = ({ sequence, published_count, applied, duplicate, refused, quarantined }: Totals): string =>
-  `Revision ${sequence}: ${applied} applied, ${duplicate} duplicate, ${refused} refused, ${quarantined} quarantined in ${counted(published_count, 'publish').replace(/publishs$/, 'publishes')}.`
-
-async function runUntilDone(deps: Deps, turn: Turn, missed: readonly string[]): Promise<Totals> {
-  const totals: Totals = { published_count: 0, applied: 0, duplicate: 0, refused: 0, quarantined: 0, sequence: 0 }
+async function runUntilDone(deps: Deps, turn: Turn, missed: readonly string[]): Promise<CompactReport> {
   let answer = await runTurn(deps, turn, missed)
+  let report = reportOf(answer)
   for (;;) {
-    totals.sequence = answer.sequence
-    totals.published_count += answer.published_count
-    for (const outcome of ['applied', 'duplicate', 'refused', 'quarantined'] as const) totals[outcome] += answer.counts[outcome]
     if (answer.merge_due) await mergeBase(deps)
-    if (!answer.more) return totals
+    if (!answer.more) return report
     answer = await runTurn(deps, turn, [])
+    report = sumOf(report, reportOf(answer))
   }
 }
 
-async function runTurn({ clock }: Deps, turn: Turn, missed: readonly string[]): Promise<TurnAnswer> {
+async function runTurn({ clock }: Pick<Deps, 'clock'>, turn: Turn, missed: readonly string[]): Promise<TurnAnswer> {
   for (let lost = 1; ; lost++) {
     try {
       return await turn.run({ missed })
     } catch (error) {
       if (!isOperatingError(error, 'conflict') || lost === LOST_TURNS_MAX) throw error
-      await clock.sleep(WATCH_FIRST_MS * Math.random())
+      await clock.sleep(LOST_TURN_WAIT_MS * Math.random())
     }
   }
 }
 
-async function watch(deps: Deps, turn: Turn, options: CompactOptions): Promise<void> {
+function watch(deps: Deps, turn: Turn, options: CompactOptions): Promise<void> {
   const until = untilSignal()
-  const { sleep } = until.clock(deps.clock)
-  let wait_ms = WATCH_FIRST_MS
-  let collected_at = deps.clock.elapsed()
-  let missed = options.merge === true ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
-  while (!until.isStopped()) {
-    const answer = await runTurn(deps, turn, missed)
-    missed = []
-    if (answer.published_count > 0 && options.json === true) printJson(answer)
-    else if (answer.published_count > 0) printLine(describe({ ...answer, ...answer.counts }))
-    if (answer.merge_due) await mergeBase(deps)
-    if (options.collect === true && deps.clock.elapsed() - collected_at > COLLECT_EVERY_MS) {
-      await collectOrphans(deps)
-      collected_at = deps.clock.elapsed()
-    }
-    wait_ms = answer.published_count > 0 ? WATCH_FIRST_MS : Math.min(wait_ms * 2, WATCH_LONGEST_MS)
-    if (!answer.more) await sleep(wait_ms)
-  }
+  return watchWorkspace(
+    {
+      clock: until.clock(deps.clock),
+      isStopped: until.isStopped,
+      turn: (missed) => runTurn(deps, turn, missed),
+      findMissed: () => findMissedSegments(deps.store, deps.listing_window_ms),
+      merge: () => mergeBase(deps),
+      collect: () => collectOrphans(deps),
+      report: (report) => printReport(report, options),
+      troubles: createTroubles(deps.clock, note),
+    },
+    options,
+  )
 }

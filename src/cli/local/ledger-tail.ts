@@ -4,9 +4,12 @@ import type { Command } from 'commander'
 import { followTail, readTail, type TailEntry } from '../../readers/tail.js'
 import { nothingYet, parseCount, type StoreOptions, withDeps, withStore } from './options.js'
 import { note, printJson, printLine } from './print.js'
+import { createTroubles } from './troubles.js'
 import { untilSignal } from './until-signal.js'
 
 type TailOptions = StoreOptions & { readonly follow?: boolean; readonly limit: number }
+
+const FOLLOWING = 'Following'
 
 export function addTailCommand(group: Command): void {
   withStore(group.command('tail'))
@@ -21,7 +24,10 @@ async function tail(options: TailOptions): Promise<void> {
     const show = options.json === true ? printJson : (entry: TailEntry) => printLine(describe(entry))
     if (options.follow === true) {
       const until = untilSignal()
-      for await (const entry of followTail({ ...deps, clock: until.clock(deps.clock) }, options.limit, until.isStopped)) show(entry)
+      const troubles = createTroubles(deps.clock, note)
+      const onTrouble = (error: unknown) => troubles.wait(error, FOLLOWING)
+      const following = { ...deps, clock: until.clock(deps.clock), onTrouble, onSuccess: () => troubles.over(FOLLOWING) }
+      for await (const entry of followTail(following, options.limit, until.isStopped)) show(entry)
       return
     }
     const entries = await readTail(deps, options.limit)

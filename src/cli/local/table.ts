@@ -20,7 +20,7 @@ export function addTableCommand(group: Command): void {
   withStore(group)
     .argument('<table>', 'for example runs, tasks, partition_status')
     .option('--where <condition>', 'column=value, also != < <= > >=; null for no value; several are joined with AND', collect, [])
-    .option('--as-of <moment>', 'a revision (its number or id) or an instant', parseMoment)
+    .option('--as-of <moment>', 'a revision (its number or id; 2025 is a number) or an instant such as 2025-01-15T10:00:00Z', parseMoment)
     .option('--limit <count>', `how many rows (${ROWS_FOR_PEOPLE}; with --json all)`, parseCount)
     .action((table: string, options: TableOptions) => show(table, options))
 }
@@ -38,18 +38,20 @@ function parseMoment(text: string): Moment {
 async function show(name: string, options: TableOptions): Promise<void> {
   const table = readableTables().find((known) => known === name)
   if (table === undefined) throw new UsageError(`There is no table ${name}. There are: ${readableTables().join(', ')}.`)
-  const where = options.where.map((text) => {
-    const condition = parseCondition(table, text)
+  const conditions = options.where.map((text) => {
+    const condition = parseCondition(table, text, { tenant_id: options.tenant, workspace_id: options.workspace })
     if ('problem' in condition) throw new UsageError(condition.problem)
     return condition
   })
+  const where = conditions.flatMap((condition) => ('fits_all' in condition ? [] : [condition]))
+  const fitsNone = conditions.some((condition) => 'fits_all' in condition && !condition.fits_all)
   await withDeps(options, 'read', async (deps) => {
     const reader = openReader(deps)
     const view = options.asOf === undefined ? await reader.latest() : reader.viewOf(await openAsOf(deps, options.asOf))
     if (view === undefined) throw missing(`${deps.store.label} has no revision yet: run \`servo ledger compact\` first.`)
     const limit = options.limit ?? (options.json === true ? Number.POSITIVE_INFINITY : ROWS_FOR_PEOPLE)
     // One more than is shown, to know whether there are more.
-    const found = await readRows(view, table, where, limit + 1)
+    const found = fitsNone ? [] : await readRows(view, table, where, limit + 1)
     const rows = found.slice(0, limit).map((row) => presentRow(table, row, deps.scope))
     if (options.json === true) return printJson(rows)
     if (rows.length === 0) return note(`No row of ${table} fits at revision ${view.sequence}.`)
