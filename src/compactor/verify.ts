@@ -21,6 +21,8 @@ export type VerifyAnswer = {
   /** Events, and what became of them: ledger = applied + duplicate + refused + quarantined + unfolded. */
   readonly events: OutcomeCounts & { readonly ledger: number; readonly unfolded: number }
   readonly segments: { readonly folded: number; readonly unfolded: number }
+  /** Objects under the ledger that are no segments: nothing is wrong with them, but nobody reads them. */
+  readonly strays: readonly string[]
   /** Sentences; empty: everything is as it should be. */
   readonly problems: readonly string[]
 }
@@ -58,6 +60,7 @@ export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
     file_count: files.size,
     events: { ledger: events.folded + events.unfolded, ...counts, unfolded: events.unfolded },
     segments: { folded: folded.size, unfolded: [...ledger.keys()].filter((name) => !folded.has(name)).length },
+    strays: 'problem' in listed ? [] : listed.document.strays,
     problems,
   }
 }

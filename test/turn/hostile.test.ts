@@ -1,6 +1,7 @@
 // What others may leave in the store: it must cost no workspace its turns, and no revision its place.
 
 import { describe, expect, test } from '@jest/globals'
+import { verify } from '../../src/compactor/verify.js'
 import { sha256Hex } from '../../src/core/hash.js'
 import { listName } from '../../src/core/keys.js'
 import { CREATE } from '../../src/storage/object-store.js'
@@ -22,6 +23,8 @@ describe('an object under the ledger that is no segment', () => {
         for (let again = 0; again < 3; again++) expect((await turn()).published_count).toBe(0)
       })
       expect(await row('pools', 'pool:x')).toBeDefined()
+      const { strays, problems } = await verify({ store: world.bucket, files: world.files, scope: world.scope })
+      expect({ strays, problems }).toEqual({ strays: [`ledger/orchestration/${name}`], problems: [] })
       await expectInvariants()
     },
   )

@@ -30,6 +30,7 @@ const runVerify = (options: StoreOptions): Promise<void> =>
     if (options.json === true) return printJson(answer)
     const { ledger, applied, duplicate, refused, quarantined, unfolded } = answer.events
     for (const problem of answer.problems) printLine(`wrong: ${problem}`)
+    for (const name of answer.strays) note(`${name} is no segment and is never folded. Whoever put it there may remove it.`)
     if (ledger === 0 && answer.revision_count === 0) return note(nothingYet(deps))
     printLine(
       `${counted(ledger, 'event')} = ${applied} applied + ${duplicate} duplicate + ${refused} refused + ${quarantined} quarantined + ${unfolded} unfolded`,
