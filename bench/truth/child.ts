@@ -1,5 +1,5 @@
 // Measurements that need a process of their own, because peak memory belongs to a process:
-// `node scripts/run.js bench/truth/child.ts compact|replay FOLDER START FIRST_RUN`.
+// `node bench/truth/child.js compact|replay FOLDER START FIRST_RUN`, compiled.
 
 import { join } from 'node:path'
 import { systemRandom } from '../../src/bin/clock.js'

@@ -1,8 +1,9 @@
 // Peak memory of the processes that compact and replay the large workspace, and how fast a replay is.
 
 import { spawn } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { Report } from '../report.js'
+import { withCompiled } from '../compiled.js'
 import type { BenchWorkspace } from '../workspace.js'
 import { describeSize, type LargeSize } from './large.js'
 
@@ -21,18 +22,17 @@ export async function benchReplay(report: Report, large: BenchWorkspace, size: L
   report.add({ name: 'replay_rss_mb', value: peak_rss_mb, unit: 'MB', target: '≤ 1,024', setup: 'peak of the same process' })
 }
 
-function inChild(what: string, large: BenchWorkspace, first_run: number): Promise<Measured> {
-  const script = fileURLToPath(new URL('../../scripts/run.js', import.meta.url))
-  const entry = fileURLToPath(new URL('./child.ts', import.meta.url))
-  const child = spawn(process.execPath, [script, entry, what, large.folder, String(large.clock.now()), String(first_run)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  })
+const inChild = (what: string, large: BenchWorkspace, first_run: number): Promise<Measured> =>
+  withCompiled((compiled) =>
+    measured([join(compiled, 'bench/truth/child.js'), what, large.folder, String(large.clock.now()), String(first_run)]),
+  )
+
+function measured([what, ...args]: readonly [string, ...string[]]): Promise<Measured> {
+  const child = spawn(process.execPath, [what, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let stdout = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code) =>
-      code === 0 ? resolve(JSON.parse(stdout) as Measured) : reject(new Error(`The ${what} process ended with ${code}.`)),
-    )
+    child.once('close', (code) => (code === 0 ? resolve(JSON.parse(stdout) as Measured) : reject(new Error(`${what} ended with ${code}.`))))
   })
 }

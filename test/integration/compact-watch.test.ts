@@ -42,6 +42,7 @@ async function openWorkspace(name: string): Promise<Deps> {
 const clock = {
   now: () => Date.now(),
   elapsed: () => performance.now() * FASTER,
+  // The clock itself: minutes of a watch pass in moments.
   sleep: (duration_ms: number) => new Promise<void>((resolve) => setTimeout(resolve, duration_ms / FASTER)),
 }
 
@@ -76,6 +77,7 @@ async function watch(deps: Deps, request: { merge?: boolean; collect?: boolean }
 async function until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 20_000; Date.now() < end; ) {
     if (await holds()) return
+    // Between two looks at the condition.
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
   throw new Error(`It never came to this: ${what}.`)
