@@ -1,9 +1,9 @@
 // `npm run bench -- SUITE [--quick] [--only NAME]`: runs one suite of benchmarks.
 
 import { createReport } from './report.js'
-import { runTruth } from './truth/suite.js'
+import { runTruth, TRUTH_NAMES } from './truth/suite.js'
 
-const SUITES = { truth: runTruth } as const
+const SUITES = { truth: { run: runTruth, names: TRUTH_NAMES } } as const
 
 async function main(args: readonly string[]): Promise<number> {
   const only = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined
@@ -13,8 +13,12 @@ async function main(args: readonly string[]): Promise<number> {
     process.stderr.write(`Which suite? npm run bench -- ${Object.keys(SUITES).join(' | ')} [--quick] [--only NAME]\n`)
     return 2
   }
+  if (only !== undefined && !suite.names.includes(only)) {
+    process.stderr.write(`--only ${only} names no benchmark of ${name}: say ${suite.names.join(', ')}.\n`)
+    return 2
+  }
   const report = createReport()
-  await suite(report, { is_quick: args.includes('--quick'), only })
+  await suite.run(report, { is_quick: args.includes('--quick'), only })
   report.print()
   return 0
 }

@@ -10,6 +10,9 @@ import type { SuiteOptions } from './options.js'
 import { benchReads, benchVisible } from './read.js'
 import { benchSize } from './size.js'
 
+const ON_LARGE: readonly string[] = ['history', 'memory', 'read', 'size', 'replay']
+export const TRUTH_NAMES: readonly string[] = ['append', 'fold', 'visible', ...ON_LARGE]
+
 export async function runTruth(report: Report, options: SuiteOptions): Promise<void> {
   const { is_quick, only } = options
   const isAsked = (name: string) => only === undefined || only === name
@@ -19,7 +22,7 @@ export async function runTruth(report: Report, options: SuiteOptions): Promise<v
   }
   if (isAsked('fold')) await benchFoldBacklog(report, options)
   if (isAsked('visible')) await benchVisible(report, options)
-  if (!['history', 'memory', 'read', 'size', 'replay'].some(isAsked)) return
+  if (!ON_LARGE.some(isAsked)) return
   await withFolder(async (folder) => {
     const size = is_quick ? QUICK_SIZE : FULL_SIZE
     const started = performance.now()
