@@ -144,7 +144,7 @@ const APPENDING: readonly Mutant[] = [
         replace: 'floorTo(now_ms, MINUTE_MS)',
       },
     ],
-    killed_by: turn('listing', 'a segment of a writer whose clock is behind lies where the next turn lists'),
+    killed_by: turn('listing', 'no segment of a writer whose clock falls behind between two appends lies in a minute that is closed'),
   },
   {
     name: "basis not in the segment's name",
