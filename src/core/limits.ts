@@ -127,6 +127,9 @@ export const SLICE_EVENTS_MAX = 4_000
 /** Rounds of decisions in one turn. A controller that has more to say than this repeats itself. */
 export const RECONCILE_PASSES_MAX = 100
 
+/** Nothing is declared lost while the facts of workers may lie unread for longer than this. */
+export const LOSS_LAG_MS_MAX = 30 * SECOND_MS
+
 // Tables
 
 /** Raised with every change that can alter a row (DATA section 7). */

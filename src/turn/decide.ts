@@ -10,6 +10,7 @@ import { readSegment } from '../ledger/read.js'
 import { packBatch, segmentName } from '../ledger/segment.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
 import type { Lookup } from './load.js'
+import { loadPlanNeeds } from './load-plans.js'
 import type { Pass, TurnDeps } from './pass.js'
 import { type Decision, eventsOf } from './reconcile.js'
 import type { Workspace } from './workspace.js'
@@ -21,6 +22,7 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
   for (;;) {
     const oldest = pass.queue[0]
     const lag_ms = oldest === undefined ? 0 : Math.max(0, pass.now - stampMs(oldest.creation_time))
+    await loadPlanNeeds({ store: deps.store, lookup }, workspace.rows)
     const answer = deps.reconcile({ rows: workspace.rows, now: pass.now, lag_ms, hold_until: null })
     pass.wake_at = answer.wake_at
     if (answer.decisions.length === 0) return 'quiet'

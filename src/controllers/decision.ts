@@ -1,0 +1,34 @@
+// What controllers are asked, and what they answer. A controller is a pure function of the folded state and T0; it names
+// keys and bases, and never an id of an event, a time or a place in the ledger.
+
+import type { LedgerEvent } from '../events/event.js'
+import type { WorkingSet } from '../projections/working-set.js'
+
+type Stamped = 'event_id' | 'event_version' | 'timestamp' | 'source' | 'tenant_id' | 'workspace_id' | 'causation_id'
+
+type DraftOf<Event> = Event extends LedgerEvent ? Omit<Event, Stamped> & { readonly caused_by?: number } : never
+
+/** An event as a controller says it. `caused_by` is the position in the same batch of what it depends on. */
+export type Draft = DraftOf<LedgerEvent>
+
+export type Decision = {
+  /** Which controller said it: reported when a turn does not come to rest. */
+  readonly said_by: string
+  /** One batch: applied together in one revision. */
+  readonly drafts: readonly Draft[]
+}
+
+export type ReconcileState = {
+  readonly rows: WorkingSet
+  /** T0 of the turn, epoch milliseconds. */
+  readonly now: number
+  /** Age of the oldest segment that is not folded yet. */
+  readonly lag_ms: number
+  readonly hold_until: number | null
+}
+
+export type Reconciled = {
+  readonly decisions: readonly Decision[]
+  /** The earliest instant at which something is due without any event; null: nothing is. */
+  readonly wake_at: number | null
+}

@@ -1,0 +1,85 @@
+// What a run's partitions are to one definition: how many, and any slice of them as a selector. Ranges are counted and
+// cut by arithmetic and never spelled out.
+
+import type { Partitions } from '../events/asset.js'
+import type { Selector } from '../events/value.js'
+import { assert } from '../core/errors.js'
+import { indexRange, isRefusal, type KeyOrder, type Refusal } from '../partitions/key-order.js'
+import { expandSelector, keyOrderOf } from '../partitions/selector.js'
+
+export type Lane = {
+  readonly count: number
+  /** The partitions from one position on, as they are written into a task. */
+  readonly slice: (first: number, count: number) => Selector
+  /** Whether equal positions are equal partitions in another lane of the same run. */
+  readonly isAlignedWith: (other: Lane) => boolean
+}
+
+type Lists = (sha256: string) => readonly string[] | undefined
+type RunPartitions = NonNullable<Selector>
+
+/** Every key is looked at once, so that no task is planned for a partition that its asset does not have. */
+export function openLane(partitions: Partitions, selector: RunPartitions, lists: Lists): Lane | Refusal {
+  if ('keys' in selector || 'list' in selector) {
+    const selected = expandSelector(partitions, selector, lists, Number.POSITIVE_INFINITY)
+    if ('problem' in selected) return selected
+    return 'keys' in selector ? laneOfKeys(selector) : laneOfList(selector)
+  }
+  const order = keyOrderOf(partitions)
+  const span = isRefusal(order) ? order : spanOf(order, selector)
+  if (!isRefusal(order) && !isRefusal(span)) return laneOfSpan(order, selector, span)
+  // The selector's own sentence: what is refused here is refused there before anything is counted.
+  const refused = expandSelector(partitions, selector, lists, 0)
+  assert('problem' in refused, 'A selector that cannot be counted was expanded.')
+  return refused
+}
+
+function laneOfKeys(selector: Extract<RunPartitions, { keys: unknown }>): Lane {
+  const { keys } = selector
+  return {
+    count: keys.length,
+    slice: (first, count) => (count === keys.length ? selector : { keys: keys.slice(first, first + count) }),
+    // The keys are the run's, in the run's order, whatever the definition.
+    isAlignedWith: () => true,
+  }
+}
+
+function laneOfList(selector: Extract<RunPartitions, { list: unknown }>): Lane {
+  const { sha256, count, offset = 0 } = selector.list
+  return {
+    count,
+    slice: (first, some) => (some === count ? selector : { list: { sha256, count: some, ...offsetOf(offset + first) } }),
+    isAlignedWith: () => true,
+  }
+}
+
+/** Left out at the beginning of the list, as whoever asks for a whole one does. */
+const offsetOf = (offset: number) => (offset === 0 ? {} : { offset })
+
+type Span = { readonly first: number; readonly count: number }
+
+function spanOf(order: KeyOrder, selector: Exclude<RunPartitions, { keys: unknown } | { list: unknown }>): Span | Refusal {
+  if ('range' in selector) return indexRange(order, selector.range)
+  if ('all' in selector && order.type === 'static' && order.total !== null) return { first: 0, count: order.total }
+  return { problem: 'These partitions have no first and last one.' }
+}
+
+function laneOfSpan(order: KeyOrder, selector: RunPartitions, span: Span): Lane {
+  const keyAt = (position: number): string => {
+    const key = order.keyAt(span.first + position)
+    assert(key !== null, `Position ${position} of ${order.description} was counted and has no key.`)
+    return key
+  }
+  const lane: Lane = {
+    count: span.count,
+    slice(first, count) {
+      if (count === span.count) return selector
+      // A range has two different ends.
+      if (count === 1) return { keys: [keyAt(first)] }
+      return { range: { start: keyAt(first), end: keyAt(first + count - 1) } }
+    },
+    // Between the same two keys another definition may have other ones.
+    isAlignedWith: (other) => other === lane,
+  }
+  return lane
+}

@@ -1,0 +1,78 @@
+// The controllers in a turn: what they say is appended, folded and published, and what they read was loaded before.
+
+import { describe, expect, test } from '@jest/globals'
+import { attemptId } from '../../src/core/run-id.js'
+import { listSha256 } from '../../src/core/keys.js'
+import { writeList } from '../../src/ledger/lists.js'
+import { createReconcile } from '../../src/turn/controllers.js'
+import { foldOnly } from '../../src/turn/reconcile.js'
+import { runIdOf } from '../fixtures/say.js'
+import { createScenario } from '../fixtures/scenario.js'
+
+const SECRET = { secret_key_id: 's1', secret: 'servo-golden-secret' }
+const reconcile = createReconcile({ secret: SECRET })
+
+describe('the controllers in a turn', () => {
+  test('plan a run and dispatch what is ready of it, within one turn', async () => {
+    const { say, writer, decider, tell, defineAssets, rows, expectInvariants } = createScenario()
+    await tell(async () => {
+      await defineAssets()
+      await writer().append([say.runRequested('user:1', { assets: { keys: ['b', 'a'] } })])
+      const answer = await decider('turn', { reconcile }).turn()
+      expect(answer.wake_in_ms).toBeGreaterThan(0)
+    })
+    const name = { run_id: runIdOf('user:1'), task_key: 'a', attempt: 1 }
+    expect(await rows('tasks')).toMatchObject([
+      { task_key: 'a', state: 'DISPATCHED', attempt_id: attemptId(SECRET, name) },
+      { task_key: 'b', state: 'BLOCKED' },
+    ])
+    expect(await rows('dispatch_outbox')).toMatchObject([{ ...name, status: 'PENDING' }])
+    await expectInvariants()
+  })
+
+  test('read long lists and old definitions that are pinned', async () => {
+    const { say, writer, decider, tell, world, defineAssets, rows, expectInvariants } = createScenario()
+    const process = world.start('caller')
+    const first = say.assetDefined('a').payload.definition_hash
+    await tell(async () => {
+      await defineAssets()
+      await writer().append([say.locationDeployed('main', 1), say.assetDefined('a', { code_version: 'v2' })])
+      const assets = await writeList(process, ['b', 'a'])
+      const pins = await writeList(process, [`a@${first}`])
+      await writer().append([say.runRequested('user:1', { assets: { list: assets }, definition_pins: { list: pins } })])
+      await writer().append([say.runRequested('user:2', { definition_pins: { a: first } })])
+      // In memory of its own: what is superseded is on disk alone.
+      await decider('fold', { reconcile: foldOnly }).turn()
+      await decider('turn', { reconcile }).turn()
+    })
+    const planned = (await rows('tasks')).map(({ run_id, task_key, definition_hash }) => [run_id, task_key, definition_hash === first])
+    expect(planned.toSorted()).toEqual(
+      [
+        [runIdOf('user:1'), 'a', true],
+        [runIdOf('user:1'), 'b', false],
+        [runIdOf('user:2'), 'a', true],
+      ].toSorted(),
+    )
+    await expectInvariants()
+  })
+
+  test('fail the plan whose list was lost, and nothing else', async () => {
+    const { say, writer, decider, tell, world, defineAssets, rows } = createScenario()
+    const sha256 = listSha256(['a', 'b'])
+    await tell(async () => {
+      await defineAssets()
+      const list = await writeList(world.start('caller'), ['a', 'b'])
+      await writer().append([say.runRequested('user:1', { assets: { list } })])
+      await writer().append([say.runRequested('user:2')])
+      await decider('fold', { reconcile: foldOnly }).turn()
+      const found = await world.bucket.head(`lists/${sha256}.json`)
+      if (found.kind !== 'found') throw new Error('The list is not there.')
+      await world.bucket.delete(`lists/${sha256}.json`, { if_generation: found.head.generation })
+      await decider('turn', { reconcile }).turn()
+    })
+    const runs = await rows('runs')
+    expect(runs.find(({ run_key }) => run_key === 'user:1')).toMatchObject({ state: 'FAILED', error: { code: 'UNKNOWN_ASSET' } })
+    expect(JSON.stringify(runs.map(({ error }) => error))).toContain(`The list ${sha256} of the run's assets is not there`)
+    expect(runs.find(({ run_key }) => run_key === 'user:2')).toMatchObject({ state: 'PLANNED' })
+  })
+})
