@@ -81,7 +81,10 @@ describe('golden values', () => {
   })
 
   test('content_sha256 of a location', () => {
-    const [a, b] = [{ asset_key: 'a', deps: [] }, { asset_key: 'b', deps: [{ asset_key: 'a' }] }]
+    const [a, b] = [
+      { asset_key: 'a', deps: [] },
+      { asset_key: 'b', deps: [{ asset_key: 'a' }] },
+    ]
     const content = locationContentSha256('analytics', [a, b])
     expect(content).toBe('d7de07c92013e209d4e6212423b1ba9a5e7a634c319c2ddc11ec0a04910ae95a')
     expect(locationContentSha256('analytics', [b, a])).toBe(content)

@@ -13,14 +13,23 @@ const RUNS = 3_000
 
 const often = (...values: readonly unknown[]) => fc.constantFrom<unknown>(undefined, ...values)
 const around = (min: number, max: number) => often(min - 1, min, min + 0.5, max, max + 1, Number.NaN, Number.POSITIVE_INFINITY, null, '1')
-const words = fc.oneof(fc.string({ unit: 'binary', maxLength: 12 }), fc.constantFrom('', 'a', 'raw.events', 'a b', '\ud800', 'x'.repeat(300)))
+const words = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 12 }),
+  fc.constantFrom('', 'a', 'raw.events', 'a b', '\ud800', 'x'.repeat(300)),
+)
 const few = { minLength: 0, maxLength: 3 }
 const seconds = around(0, DURATION_SECONDS_MAX)
 
 /** One or two members that may be wrong beside a key that is right: more, and hardly any asset would be taken. */
 const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   key: words,
-  deps: fc.array(fc.oneof(words, words.map((named) => ({ asset: named }))), few),
+  deps: fc.array(
+    fc.oneof(
+      words,
+      words.map((named) => ({ asset: named })),
+    ),
+    few,
+  ),
   code_version: fc.oneof(words, often(2)),
   description: words,
   group: words,
@@ -63,7 +72,8 @@ function definitionOf(given: Readonly<Record<string, unknown>>) {
   }
 }
 
-const saysDeploy = (payload: object): boolean => ASSET_DEFINED.payload.safeParse({ location_name: 'a', requested_by: 'a', ...payload }).success
+const saysDeploy = (payload: object): boolean =>
+  ASSET_DEFINED.payload.safeParse({ location_name: 'a', requested_by: 'a', ...payload }).success
 
 test('every asset that is taken is one that a deploy can say', () => {
   let taken = 0
