@@ -14,6 +14,7 @@ import {
   keysSha256,
   listName,
   listSha256,
+  locationContentSha256,
   manualScheduleRunKey,
   planFailedKey,
   planKey,
@@ -77,6 +78,17 @@ describe('golden values', () => {
     expect(definitionHash(definition)).toBe('31bba02f91cd633fd8310b3ad2b2932e5241a300843712945094b7601ad57f4e')
     expect(definitionHash({ description: 'One row a day.', ...definition })).toBe(definitionHash(definition))
     expect(definitionHash({ ...definition, group: 'core' })).not.toBe(definitionHash(definition))
+  })
+
+  test('content_sha256 of a location', () => {
+    const [a, b] = [
+      { asset_key: 'a', deps: [] },
+      { asset_key: 'b', deps: [{ asset_key: 'a' }] },
+    ]
+    const content = locationContentSha256('analytics', [a, b])
+    expect(content).toBe('d7de07c92013e209d4e6212423b1ba9a5e7a634c319c2ddc11ec0a04910ae95a')
+    expect(locationContentSha256('analytics', [b, a])).toBe(content)
+    expect(locationContentSha256('analytics', [{ ...a, description: 'First.' } as typeof a, b])).not.toBe(content)
   })
 
   test('request_fingerprint and the key of RunRequested', () => {

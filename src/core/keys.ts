@@ -5,6 +5,7 @@ import { base32nopad } from '@scure/base'
 import { canonicalJson } from './canonical.js'
 import { sha256, sha256Hex } from './hash.js'
 import type { Scope } from './ids.js'
+import { compareText } from './order.js'
 import { floorTo, MINUTE_MS } from './time.js'
 import { ulidAt } from './ulid.js'
 
@@ -33,6 +34,12 @@ export const isDerivedRunKey = (run_key: string): boolean =>
 /** The description explains a definition and is no part of what it does. */
 export function definitionHash(definition: Readonly<Record<string, unknown>>): string {
   return sha256Hex(canonicalJson({ ...definition, description: undefined }))
+}
+
+/** Over whole definitions, descriptions too: a deploy that only explains better is still to be recorded. */
+export function locationContentSha256(location_name: string, definitions: readonly { readonly asset_key: string }[]): string {
+  const assets = [...definitions].sort((a, b) => compareText(a.asset_key, b.asset_key))
+  return sha256Hex(canonicalJson({ location_name, assets, schedules: [], sensors: [] }))
 }
 
 export type RunRequest = {

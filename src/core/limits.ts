@@ -42,6 +42,12 @@ export const TAG_VALUE_CHARACTERS_MAX = 256
 export const TASK_METADATA_BYTES_MAX = 16 * KB
 /** All current definitions are in the turn's memory: 1,900 of them at most in a location, 4 MB together. */
 export const DEFINITION_BYTES_MAX = 64 * KB
+/** INT32, in which tables count. */
+export const COUNT_MAX = 2 ** 31 - 1
+/** Longer than anything waits, and short enough for every instant that is computed from it to be a date. */
+export const DURATION_SECONDS_MAX = 10 * 366 * 86_400
+/** Delays that grow faster than this reach any bound at once. */
+export const RETRY_FACTOR_MAX = 1_000
 /** A cursor is copied into every evaluation's row. */
 export const CURSOR_BYTES_MAX = 16 * KB
 

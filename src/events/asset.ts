@@ -1,7 +1,7 @@
 // What a deploy and the API say about code locations, assets and pools.
 
 import { z } from 'zod'
-import { DEFINITION_BYTES_MAX, LOCATION_DEFINITIONS_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
+import { DEFINITION_BYTES_MAX, LOCATION_DEFINITIONS_MAX, RETRY_FACTOR_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
 import { isZone } from '../core/zone.js'
 import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
 import { count, dependency, id, integer, json, longCount, type Parsed, positiveCount, priority, seconds, tags, text } from './value.js'
@@ -65,7 +65,7 @@ const definition = z.object({
       max_attempts: positiveCount.exactOptional(),
       max_infra_losses: count.exactOptional(),
       backoff_seconds: seconds(0).exactOptional(),
-      factor: z.number().min(1).max(1_000).exactOptional(),
+      factor: z.number().min(1).max(RETRY_FACTOR_MAX).exactOptional(),
       max_backoff_seconds: seconds(0).exactOptional(),
       jitter: z.number().min(0).max(1).exactOptional(),
     })

@@ -5,6 +5,8 @@ import { z } from 'zod'
 import { type Json, utf8Bytes } from '../core/canonical.js'
 import { ID_RULES, type IdKind } from '../core/ids.js'
 import {
+  COUNT_MAX,
+  DURATION_SECONDS_MAX,
   ERROR_MESSAGE_BYTES_MAX,
   INLINE_KEYS_MAX,
   PRIORITY_MAX,
@@ -24,8 +26,6 @@ type ReadonlyDeep<T> = [Json] extends [T]
       ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> }
       : T
 
-const INT32_MAX = 2 ** 31 - 1
-
 export const id = (kind: IdKind) => {
   const { test, pattern, rule } = ID_RULES[kind]
   const string = z.string({ error: rule })
@@ -42,12 +42,10 @@ export const integer = (minimum: number, maximum: number) => {
   const error = `a whole number from ${minimum} to ${maximum}`
   return z.int({ error }).min(minimum, { error }).max(maximum, { error })
 }
-export const count = integer(0, INT32_MAX)
-export const positiveCount = integer(1, INT32_MAX)
+export const count = integer(0, COUNT_MAX)
+export const positiveCount = integer(1, COUNT_MAX)
 /** INT64 in tables; JavaScript counts exactly up to here. */
 export const longCount = integer(0, Number.MAX_SAFE_INTEGER)
-/** Longer than anything waits, and short enough for every instant that is computed from it to be a date. */
-const DURATION_SECONDS_MAX = 10 * 366 * 86_400
 export const seconds = (minimum: number) => {
   const error = `a number of seconds from ${minimum} to ${DURATION_SECONDS_MAX}`
   return z.number({ error }).min(minimum, { error }).max(DURATION_SECONDS_MAX, { error })

@@ -53,6 +53,9 @@ const DAILY = z.strictObject({
   exclusions: z.array(text('2025-12-25'), { error: 'must be a list of dates, such as ["2025-12-25"]' }).optional(),
 })
 
+/** For suggestions where somebody wrote another word. */
+export const DAILY_MEMBERS: readonly string[] = Object.keys(DAILY.shape)
+
 const STATIC = z.strictObject({
   type: z.literal('static'),
   keys: z.array(text('europe'), { error: 'must be a list of keys' }).min(1, { error: 'must have at least one key' }),

@@ -1,0 +1,80 @@
+// A code location: the assets that are deployed and served together.
+
+import { LOCATION_DEFINITIONS_MAX } from '../core/limits.js'
+import { compareText } from '../core/order.js'
+import { cyclesIn } from './cycle.js'
+import { type Asset, isAsset } from './dependency.js'
+import { DefinitionError, shown, wrong } from './fault.js'
+import { type Check, type Faults, idOf, isObject, memberFaults, type Shape } from './member.js'
+
+/** By name, as for assets. */
+export const CODE_LOCATION: unique symbol = Symbol.for('servo.code_location')
+
+export type CodeLocation = {
+  readonly [CODE_LOCATION]: true
+  readonly name: string
+  /** In the order of their keys. */
+  readonly assets: readonly Asset[]
+}
+
+export type CodeLocationOptions = {
+  readonly name: string
+  readonly assets: readonly Asset[]
+  /** None yet: the engine that would run them belongs to a later version. */
+  readonly schedules?: readonly never[]
+  readonly sensors?: readonly never[]
+}
+
+const assets: Check = (value, field) => {
+  if (!Array.isArray(value)) return [wrong(field, value, 'a list of what asset(…) returns')]
+  return Array.from(value, (each, i) => (isAsset(each) ? [] : [wrong(`${field}[${i}]`, each, 'what asset(…) returns')])).flat()
+}
+
+const noneYet =
+  (what: string, instead: string): Check =>
+  (value, field) => {
+    if (!Array.isArray(value)) return [wrong(field, value, 'an empty list, or leave it out')]
+    return value.length === 0 ? [] : [`${field} has ${value.length}, and this version of Servo has no ${what}. Leave it empty; ${instead}.`]
+  }
+
+const SHAPE: Shape = {
+  required: { name: idOf('name'), assets },
+  optional: {
+    schedules: noneYet('schedules', 'a timer of your own can request runs'),
+    sensors: noneYet('sensors', 'what notices new data can request runs'),
+  },
+}
+
+/** `defineCodeLocation({ name: 'analytics', assets: [rawEvents, dailySummary] })`, exported from the module. */
+export function defineCodeLocation(options: CodeLocationOptions): CodeLocation {
+  if (!isObject(options)) throw new DefinitionError('defineCodeLocation(…)', [`Its options are ${shown(options)}. Give it an object.`])
+  const given: readonly unknown[] = Array.isArray(options.assets) ? options.assets : []
+  const faults = [...memberFaults(options, SHAPE), ...assetsFaults(given.filter(isAsset))]
+  if (faults.length > 0) {
+    throw new DefinitionError(typeof options.name === 'string' ? `code location ${shown(options.name)}` : 'defineCodeLocation(…)', faults)
+  }
+  const sorted = [...options.assets].sort((a, b) => compareText(a.key, b.key))
+  return Object.freeze({ [CODE_LOCATION]: true as const, name: options.name, assets: Object.freeze(sorted) })
+}
+
+export const isCodeLocation = (value: unknown): value is CodeLocation =>
+  typeof value === 'object' && value !== null && CODE_LOCATION in value
+
+/** What is right for each asset alone, and wrong for all of them together. */
+function assetsFaults(all: readonly Asset[]): Faults {
+  const count = new Map<string, number>()
+  for (const { key } of all) count.set(key, (count.get(key) ?? 0) + 1)
+  const dependencies = new Map(all.map(({ key, definition }) => [key, definition.deps.map(({ asset_key }) => asset_key)]))
+  return [
+    ...(all.length > LOCATION_DEFINITIONS_MAX
+      ? [`assets has ${all.length}, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`]
+      : []),
+    ...[...count]
+      .filter(([, times]) => times > 1)
+      .map(
+        ([key, times]) =>
+          `assets has "${key}" ${times === 2 ? 'twice' : `${times} times`}. Give each asset a key of its own, and list it once.`,
+      ),
+    ...cyclesIn(dependencies).map((path) => `deps make a cycle: ${path.join(' needs ')}. Remove one of these dependencies.`),
+  ]
+}
