@@ -125,10 +125,12 @@ describe('what is dispatched', () => {
           for (const { pool_key, in_use } of story.rows.hotRows('pools')) {
             expect({ pool_key, in_use, fits: in_use <= (capOf(story.rows, pool_key) ?? in_use) }).toMatchObject({ fits: true })
           }
-          for (const { run_id, task_key, attempt, state } of story.rows.hotRows('tasks')) {
-            if (state !== 'DISPATCHED' || random.isTrue(0.5)) continue
+          for (const { run_id, task_key, attempt, attempt_id, state } of story.rows.hotRows('tasks')) {
+            if (state !== 'DISPATCHED' || attempt_id === null || random.isTrue(0.5)) continue
             const outcome = random.isTrue(0.2) ? 'FAILED' : 'SUCCEEDED'
-            story.fold(say.taskFinished({ run_id, task_key, attempt }, outcome, {}, { at: now }))
+            expect(story.fold(say.taskFinished({ run_id, task_key, attempt }, outcome, { attempt_id }, { at: now })).map(told)).toEqual([
+              'applied',
+            ])
           }
         }
       }),
