@@ -3,7 +3,7 @@
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { transform } from '@swc/core'
+import { stripTypes } from '../src/sdk/typescript.js'
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url))
 const FOLDERS = ['src', 'bench', 'test/fixtures'] as const
@@ -32,12 +32,8 @@ async function compile(from: string, to: string): Promise<void> {
       await cp(source, target)
       continue
     }
-    const { code } = await transform(await readFile(source, 'utf8'), {
-      filename: source,
-      swcrc: false,
-      module: { type: 'es6' },
-      jsc: { target: 'es2022', parser: { syntax: 'typescript' }, transform: { verbatimModuleSyntax: true } },
-    })
-    await writeFile(target.replace(/\.ts$/, '.js'), code)
+    const stripped = stripTypes(await readFile(source, 'utf8'), source)
+    if (!('code' in stripped)) throw new Error(`${source} cannot be compiled: ${stripped.what}`)
+    await writeFile(target.replace(/\.ts$/, '.js'), stripped.code)
   }
 }

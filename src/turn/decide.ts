@@ -1,6 +1,7 @@
 // Asks the controllers and appends what they say, again and again until they say nothing that is new. What was said is
 // folded from its stored bytes: another turn may have said it first, and then its words stand.
 
+import type { Decision } from '../controllers/decision.js'
 import { PUBLISH_AFTER_MS, RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
 import { stampMs } from '../core/time.js'
 import { crc32cHex } from '../core/hash.js'
@@ -12,7 +13,7 @@ import { foldSegments, type StoredSegment } from './fold-segments.js'
 import type { Lookup } from './load.js'
 import { loadPlanNeeds } from './load-plans.js'
 import type { Pass, TurnDeps } from './pass.js'
-import { type Decision, eventsOf } from './reconcile.js'
+import { eventsOf } from './reconcile.js'
 import type { Workspace } from './workspace.js'
 
 /** `speaking`: there is more to say, after what was said is published. `cut_off`: somebody repeats himself without end. */

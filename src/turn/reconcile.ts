@@ -1,13 +1,10 @@
 // The port to the controllers, and how their answer becomes events: here it gets its ids, its time and its source. What
 // they answer is theirs alone (controllers/decision.ts).
 
-import type { Decision, Draft, Reconciled, ReconcileState } from '../controllers/decision.js'
+import type { Decision, Reconciled, ReconcileState } from '../controllers/decision.js'
 import { instantText } from '../core/time.js'
 import { newUlid, type RandomBytes } from '../core/ulid.js'
 import type { LedgerEvent } from '../events/event.js'
-
-// The words of the port, for whoever stands in for the controllers.
-export type { Decision, Draft, Reconciled, ReconcileState }
 
 /** Every controller, once. */
 export type Reconcile = (state: ReconcileState) => Reconciled
