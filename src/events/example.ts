@@ -28,7 +28,7 @@ const CODE_LOCATION_DEPLOYED: CodeLocationDeployed = {
     asset_count: 1,
     schedule_count: 0,
     sensor_count: 0,
-    requested_by: 'user:ada@example.com',
+    requested_by: 'user:1',
   },
 }
 
@@ -62,7 +62,7 @@ const ASSET_DEFINED: AssetDefined = {
       pools: ['warehouse'],
       metadata: { docs: 'https://docs.example.com/daily-summary' },
     },
-    requested_by: 'user:ada@example.com',
+    requested_by: 'user:1',
   },
 }
 
@@ -80,7 +80,7 @@ const ASSET_REMOVED: AssetRemoved = {
   payload: {
     location_name: 'analytics',
     asset_key: 'analytics.daily_summary',
-    requested_by: 'user:ada@example.com',
+    requested_by: 'user:1',
     reason: 'Replaced by analytics.summary.',
   },
 }
@@ -97,7 +97,7 @@ const POOL_DEFINED: PoolDefined = {
   payload: {
     pool_key: 'pool:warehouse',
     max_running: 4,
-    requested_by: 'user:ada@example.com',
+    requested_by: 'user:1',
     reason: 'The warehouse has four slots.',
   },
 }
@@ -111,7 +111,7 @@ const POOL_REMOVED: PoolRemoved = {
   tenant_id: 'acme',
   workspace_id: 'prod',
   idempotency_key: 'pool_def:pool:warehouse:removed:pool-2025-01-15-b',
-  payload: { pool_key: 'pool:warehouse', requested_by: 'user:ada@example.com' },
+  payload: { pool_key: 'pool:warehouse', requested_by: 'user:1' },
 }
 
 const RUN_REQUESTED: RunRequested = {
@@ -147,7 +147,7 @@ const RUN_CANCEL_REQUESTED: RunCancelRequested = {
   workspace_id: 'prod',
   idempotency_key: 'runcancel:run_ywyvhmgqjsi3naar7smdnlfsve:cancel-2025-01-15',
   correlation_id: 'run_ywyvhmgqjsi3naar7smdnlfsve',
-  payload: { run_id: 'run_ywyvhmgqjsi3naar7smdnlfsve', requested_by: 'user:ada@example.com', reason: 'Yesterday came in late.' },
+  payload: { run_id: 'run_ywyvhmgqjsi3naar7smdnlfsve', requested_by: 'user:1', reason: 'Yesterday came in late.' },
 }
 
 const PLAN_CREATED: PlanCreated = {
