@@ -1,4 +1,4 @@
-// What a person runs while working: no server, half a minute.
+// What a person runs while working: no server, less than a minute.
 
 import { pathToFileURL } from 'node:url'
 import { setUp } from './set-up.js'
