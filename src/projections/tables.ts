@@ -72,10 +72,7 @@ const hasTextKey = (name: TableName): boolean => tableNamed(name).key.every((par
 
 /** In the order of the files. */
 export function sortedRows(name: TableName, rows: RowsByKey): readonly LooseRow[] {
-  if (!hasTextKey(name)) {
-    const keyed = [...rows.values()].map((row) => ({ row, key: keyOfRow(name, row) }))
-    return keyed.sort((left, right) => compareKeys(left.key, right.key)).map(({ row }) => row)
-  }
+  if (!hasTextKey(name)) return [...rows.values()].sort((left, right) => compareRows(name, left, right))
   const texts = [...rows.keys()]
   texts.sort(orderOf(texts))
   return texts.map((text) => rows.get(text) as LooseRow)

@@ -3,12 +3,12 @@
 
 import {
   type ChangedRows,
-  compareKeys,
   keyOfRow,
   keyText,
   type LooseRow,
   type RowKey,
   type RowsByKey,
+  sortedRows,
   type TableName,
 } from '../projections/tables.js'
 
@@ -83,16 +83,15 @@ export function overlayRows(overlay: Overlay, table: TableName): RowsByKey {
 
 export type PlacedRow = { readonly key: RowKey; readonly row: LooseRow }
 
-const ordered = new WeakMap<ReadonlyMap<string, LooseRow>, readonly PlacedRow[]>()
+const ordered = new WeakMap<RowsByKey, readonly PlacedRow[]>()
 
-/** The same rows in key order, sorted once for each state: a revision brings them in order, so that few runs are merged. */
-export function inKeyOrder(table: TableName, rows: ReadonlyMap<string, LooseRow>): readonly PlacedRow[] {
+/** The same rows in key order, sorted once for each state. */
+export function inKeyOrder(table: TableName, rows: RowsByKey): readonly PlacedRow[] {
   const known = ordered.get(rows)
   if (known !== undefined) return known
-  const keyed = [...rows.values()].map((row) => ({ key: keyOfRow(table, row), row }))
-  keyed.sort((left, right) => compareKeys(left.key, right.key))
-  ordered.set(rows, keyed)
-  return keyed
+  const placed = sortedRows(table, rows).map((row) => ({ key: keyOfRow(table, row), row }))
+  ordered.set(rows, placed)
+  return placed
 }
 
 export function overlayRowCount(overlay: Overlay): number {

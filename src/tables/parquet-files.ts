@@ -4,7 +4,7 @@
 import type { DuckDBDataChunk } from '@duckdb/node-api'
 import { assert, BugError, corrupt, isOperatingError } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import { compareKeys, keyOfRow, type LooseRow, type TableName, tableNamed } from '../projections/tables.js'
+import { compareRows, type LooseRow, type TableName, tableNamed } from '../projections/tables.js'
 import type { FileCache } from './cache.js'
 import { FILE_LAYOUTS, type FileLayout, type FileScope } from './columns/file-column.js'
 import { columnValues, createDuckDb, type DuckDb, type DuckDbOptions } from './duckdb.js'
@@ -81,7 +81,8 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
       const local = files.map(({ min_key, max_key }, i) => ({ path: paths[i] as string, min_key, max_key }))
       const answers = await Promise.all(scanQueries(table, local, scan, columnNames(table), source).map(database.run))
       const rows = answers.flatMap((chunks) => toRows(table, chunks))
-      return inKeyOrder(table, rows).slice(0, scan.limit)
+      // Several sorted runs, one after another: sorting them is merging.
+      return rows.sort((left, right) => compareRows(table, left, right)).slice(0, scan.limit)
     })
 
   async function* reading<T>(
@@ -196,12 +197,4 @@ function createJsonReader(table: TableName, name: string): (text: string) => unk
     last = text
     return value
   }
-}
-
-/** Rows of several sorted runs, one run after another: sorting them is merging. */
-function inKeyOrder(table: TableName, rows: readonly LooseRow[]): readonly LooseRow[] {
-  return rows
-    .map((row) => ({ key: keyOfRow(table, row), row }))
-    .sort((left, right) => compareKeys(left.key, right.key))
-    .map(({ row }) => row)
 }
