@@ -80,6 +80,21 @@ export const PRIORITY_BACKFILL_DEFAULT = -10
 export const GLOBAL_RUNNING_DEFAULT = 1_000
 export const LOCATION_SLOTS_DEFAULT = 64
 
+// Workers
+
+/** Attempts in one request to a worker: a thousand ready tasks are a few requests, and an answer comes soon. */
+export const DISPATCHES_PER_REQUEST_MAX = 50
+/** A host and a process id, or the name of a pod. */
+export const WORKER_ID_CHARACTERS_MAX = 200
+/** What an attempt may log in all: enough to find a fault, and no storage for data. */
+export const LOG_BYTES_MAX = 10 * MB
+/** One object of the store, and one request. */
+export const LOG_CHUNK_BYTES_MAX = MB
+export const LOG_LINES_PER_CHUNK_MAX = 5_000
+export const LOG_LINE_CHARACTERS_MAX = 64 * KB
+/** With more upstream partitions than this, a dispatch carries no metadata of them: it would outgrow any request. */
+export const UPSTREAM_METADATA_MAX = 100
+
 // Schedules, sensors, backfills
 
 export const CATCHUP_TICKS_MAX = 100

@@ -1,0 +1,166 @@
+// The protocol between Servo and a worker, in both directions: what a worker is handed, and what it says back. Any
+// language can be a worker: docs/worker-protocol.md explains it, and the OpenAPI document is made from these schemas.
+
+import { z } from 'zod'
+import {
+  ASSET_KEY_CHARACTERS_MAX,
+  DISPATCHES_PER_REQUEST_MAX,
+  LOG_LINE_CHARACTERS_MAX,
+  LOG_LINES_PER_CHUNK_MAX,
+  NAME_CHARACTERS_MAX,
+  TASK_PARTITIONS_MAX,
+  WORKER_ID_CHARACTERS_MAX,
+} from '../../core/limits.js'
+import { count, errorValue, id, instant, json, longCount, type Parsed, positiveCount, seconds, text, textOf } from '../../events/value.js'
+
+/** Where a worker listens, below the URL that its location was deployed with. */
+export const DISPATCH_PATH = '/servo/v1/dispatch'
+export const SIGNATURE_HEADER = 'servo-signature'
+
+// What a worker is handed
+
+const upstreamMaterialization = z
+  .object({
+    partition_key: text.meta({ description: 'Empty where the upstream asset has no partitions.' }),
+    materialization_id: id('ulid'),
+    materialized_at: instant,
+    code_version: text.nullable(),
+    data_version: text.nullable(),
+    metadata: z.record(z.string(), json).nullable().meta({ description: 'null too where a task has more upstream partitions than 100.' }),
+  })
+  .meta({ id: 'UpstreamMaterialization' })
+
+export const dispatch = z
+  .object({
+    tenant_id: id('tenant'),
+    workspace_id: id('workspace'),
+    run_id: id('text'),
+    task_key: id('task_key'),
+    attempt: positiveCount.meta({ description: 'From 1. Every try of a task has the next number and an attempt_id of its own.' }),
+    attempt_id: id('ulid'),
+    asset_key: z.string().max(ASSET_KEY_CHARACTERS_MAX),
+    location_name: z.string().max(NAME_CHARACTERS_MAX),
+    definition_hash: id('sha256'),
+    partition_keys: z
+      .array(text)
+      .max(TASK_PARTITIONS_MAX)
+      .nullable()
+      .meta({ description: 'In the order of their definition; null where the asset has no partitions.' }),
+    upstream: z
+      .record(z.string(), z.array(upstreamMaterialization))
+      .meta({ description: 'By asset key of each dependency: what is materialized of it, when the attempt is handed over.' }),
+    callback_url: z.string().meta({ description: 'Append /started, /heartbeat, /completed or /logs.' }),
+    task_token: z.string().meta({ description: 'Send it with every callback: Authorization: Bearer {task_token}.' }),
+    start_deadline_at: instant,
+    heartbeat_timeout_ms: longCount.meta({ description: 'Send a heartbeat at least every third of it while the code runs.' }),
+    timeout_ms: longCount.nullable(),
+    sequence: longCount.meta({ description: 'The revision that this comes from: sent back with every callback.' }),
+    traceparent: text.exactOptional(),
+  })
+  .meta({ id: 'Dispatch' })
+export type Dispatch = Parsed<typeof dispatch>
+export type Upstream = Dispatch['upstream']
+
+export const dispatchRequest = z
+  .object({ protocol: z.literal('servo-worker-v1'), dispatches: z.array(dispatch).min(1).max(DISPATCHES_PER_REQUEST_MAX) })
+  .meta({ id: 'DispatchRequest' })
+export type DispatchRequest = Parsed<typeof dispatchRequest>
+
+/** ACCEPTED: it is going to be started, or is under way. BUSY: no room now, send it again. REFUSED: this worker can never
+ *  run it, as it is asked for. */
+export const dispatchAnswer = z
+  .object({
+    attempt_id: id('ulid'),
+    answer: z.enum(['ACCEPTED', 'BUSY', 'REFUSED']),
+    error: errorValue.exactOptional().meta({ description: 'Why it was refused.' }),
+  })
+  .meta({ id: 'DispatchAnswer' })
+export const dispatchResponse = z.object({ answers: z.array(dispatchAnswer) }).meta({ id: 'DispatchResponse' })
+export type DispatchAnswer = Parsed<typeof dispatchAnswer>
+export type DispatchResponse = Parsed<typeof dispatchResponse>
+
+// What a worker says
+
+const said = { execution_id: id('ulid'), sequence: longCount }
+
+export const startedRequest = z
+  .object({
+    ...said,
+    worker_id: textOf(WORKER_ID_CHARACTERS_MAX).min(1),
+    code_version: text.exactOptional(),
+    worker_started_at: instant.exactOptional(),
+  })
+  .meta({ id: 'StartedRequest' })
+export type StartedRequest = Parsed<typeof startedRequest>
+
+export const startedResponse = z
+  .object({
+    attempt_id: id('ulid'),
+    heartbeat_interval_ms: longCount.meta({ description: 'How often to send heartbeats.' }),
+  })
+  .meta({ id: 'StartedResponse' })
+export type StartedResponse = Parsed<typeof startedResponse>
+
+const progress = z
+  .object({ done: count.exactOptional(), total: count.exactOptional(), message: text.exactOptional() })
+  .meta({ id: 'Progress' })
+
+export const heartbeatRequest = z
+  .object({ ...said, seq: count.meta({ description: 'Counts the beats of this execution, from 0.' }), progress: progress.exactOptional() })
+  .meta({ id: 'HeartbeatRequest' })
+export type HeartbeatRequest = Parsed<typeof heartbeatRequest>
+
+export const heartbeatResponse = z
+  .object({ cancel: z.boolean().meta({ description: 'true: stop, and send completed with outcome CANCELLED.' }) })
+  .meta({ id: 'HeartbeatResponse' })
+export type HeartbeatResponse = Parsed<typeof heartbeatResponse>
+
+export const completedRequest = z
+  .object({
+    ...said,
+    outcome: z.enum(['SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED']),
+    materialization_id: id('ulid').exactOptional().meta({ description: 'Needed where the outcome is SUCCEEDED.' }),
+    code_version: text.exactOptional(),
+    data_version: text.exactOptional(),
+    metadata: z.record(z.string(), json).exactOptional().meta({ description: 'At most 16 KiB of JSON.' }),
+    error: errorValue.exactOptional().meta({ description: 'Needed where the outcome is FAILED.' }),
+    skip_reason: text.exactOptional(),
+    retry_after_seconds: seconds(0).exactOptional(),
+    worker_finished_at: instant.exactOptional(),
+  })
+  .refine(({ outcome, materialization_id }) => outcome !== 'SUCCEEDED' || materialization_id !== undefined, {
+    path: ['materialization_id'],
+    error: 'the ULID of what was materialized: outcome SUCCEEDED requires it',
+  })
+  .refine(({ outcome, error }) => outcome !== 'FAILED' || error !== undefined, {
+    path: ['error'],
+    error: '{"code", "message"}: outcome FAILED requires it',
+  })
+  .meta({ id: 'CompletedRequest' })
+export type CompletedRequest = Parsed<typeof completedRequest>
+
+export const completedResponse = z.object({ accepted_event_id: id('ulid') }).meta({ id: 'CompletedResponse' })
+export type CompletedResponse = Parsed<typeof completedResponse>
+
+export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
+
+export const logLine = z
+  .object({
+    at: instant,
+    level: z.enum(LOG_LEVELS),
+    message: textOf(LOG_LINE_CHARACTERS_MAX),
+    fields: z.record(z.string(), json).exactOptional(),
+  })
+  .meta({ id: 'LogLine' })
+export type LogLine = Parsed<typeof logLine>
+
+/** `chunk` counts from 0: the same number again is the same chunk, sent again because its answer was lost. */
+export const logsRequest = z
+  .object({ ...said, chunk: count, lines: z.array(logLine).min(1).max(LOG_LINES_PER_CHUNK_MAX) })
+  .meta({ id: 'LogsRequest' })
+export type LogsRequest = Parsed<typeof logsRequest>
+
+export const logsResponse = z
+  .object({ bytes_left: longCount.meta({ description: 'What this attempt may still log; at 0, send no more.' }) })
+  .meta({ id: 'LogsResponse' })
+export type LogsResponse = Parsed<typeof logsResponse>
