@@ -1,15 +1,8 @@
 // What controllers are asked, and what they answer. A controller is a pure function of the folded state and T0; it names
 // keys and bases, and never an id of an event, a time or a place in the ledger.
 
-import type { LedgerEvent } from '../events/event.js'
+import type { Draft } from '../events/draft.js'
 import type { WorkingSet } from '../projections/working-set.js'
-
-type Stamped = 'event_id' | 'event_version' | 'timestamp' | 'source' | 'tenant_id' | 'workspace_id' | 'causation_id'
-
-type DraftOf<Event> = Event extends LedgerEvent ? Omit<Event, Stamped> & { readonly caused_by?: number } : never
-
-/** An event as a controller says it. `caused_by` is the position in the same batch of what it depends on. */
-export type Draft = DraftOf<LedgerEvent>
 
 export type Decision = {
   /** Which controller said it: reported when a turn does not come to rest. */

@@ -5,12 +5,13 @@ import { assert } from '../core/errors.js'
 import { GLOBAL_POOL_KEY } from '../core/ids.js'
 import { type AttemptRef, dispatchId, queueTaskName } from '../core/keys.js'
 import { compareText } from '../core/order.js'
+import type { Draft } from '../events/draft.js'
 import type { CodeLocationRow } from '../projections/asset-table.js'
 import { capOf, movedPoolKeys } from '../projections/pool.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isOver } from '../projections/state-machine.js'
 import type { WorkingSet } from '../projections/working-set.js'
-import type { Decision, Draft, ReconcileState } from './decision.js'
+import type { Decision, ReconcileState } from './decision.js'
 
 export type AttemptIdentity = {
   /** Names the secret that the ids are made with. */

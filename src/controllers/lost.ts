@@ -6,10 +6,11 @@ import { attemptLostKey } from '../core/keys.js'
 import { LOSS_LAG_MS_MAX } from '../core/limits.js'
 import { compareText } from '../core/order.js'
 import { instantText } from '../core/time.js'
+import type { Draft } from '../events/draft.js'
 import type { EventOf } from '../events/event.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isActive } from '../projections/state-machine.js'
-import type { Decision, Draft, ReconcileState } from './decision.js'
+import type { Decision, ReconcileState } from './decision.js'
 
 type LossReason = EventOf<'AttemptLost'>['payload']['reason']
 

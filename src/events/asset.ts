@@ -50,7 +50,7 @@ const partitions = z.discriminatedUnion('type', [daily, fixed], {
 export type Partitions = Parsed<typeof partitions>
 
 /** Defaults are applied where the definition is used: its hash is that of what was written. */
-const definition = z.object({
+export const assetDefinition = z.object({
   asset_key: id('asset_key'),
   description: text.exactOptional(),
   group: text.exactOptional(),
@@ -79,12 +79,18 @@ const definition = z.object({
   freshness: json.exactOptional(),
   metadata: json.exactOptional(),
 })
-export type AssetDefinition = Parsed<typeof definition>
+export type AssetDefinition = Parsed<typeof assetDefinition>
 
 export const ASSET_DEFINED = defineEvent({
   event_type: 'AssetDefined',
   payload: z
-    .object({ location_name: id('name'), asset_key: id('asset_key'), definition_hash: id('sha256'), definition, ...COMMANDED_BY })
+    .object({
+      location_name: id('name'),
+      asset_key: id('asset_key'),
+      definition_hash: id('sha256'),
+      definition: assetDefinition,
+      ...COMMANDED_BY,
+    })
     .refine((payload) => payload.definition.asset_key === payload.asset_key, {
       path: ['definition', 'asset_key'],
       error: 'the asset_key of the payload',

@@ -45,6 +45,12 @@ const TYPE_RULES: Readonly<Record<string, string>> = {
 
 const unitOf = (origin: string): string => (origin === 'string' ? ' characters' : origin === 'array' ? ' elements' : '')
 
+export type PathFault = { readonly path: string; readonly message: string }
+
+/** All that is wrong, each with the path of what it is about: for people who can mend several things at once. */
+export const pathFaultsOf = (error: z.core.$ZodError, raw: unknown): readonly PathFault[] =>
+  error.issues.map((issue) => ({ path: pathOf(issue.path), message: sentence(issue, [], raw) }))
+
 /** Of several faults the first: it is mended before the next one means anything. */
 export function faultOf(error: z.core.$ZodError, raw: unknown): string {
   const [first] = error.issues
@@ -84,11 +90,13 @@ function valueAt(raw: unknown, path: Path): unknown {
   return value
 }
 
-function pathText(path: Path): string {
+function pathOf(path: Path): string {
   let text = ''
   for (const step of path) text += typeof step === 'number' ? `[${step}]` : text === '' ? String(step) : `.${String(step)}`
-  return text === '' ? 'The event' : text
+  return text
 }
+
+const pathText = (path: Path): string => pathOf(path) || 'It'
 
 const SHOWN_CHARACTERS_MAX = 80
 

@@ -34,6 +34,8 @@ export type Appender = {
   readonly append: (batch: readonly LedgerEvent[]) => Promise<AppendAnswer>
   /** Several batches in one segment of their own, without waiting for other callers. */
   readonly appendTogether: (batches: readonly (readonly LedgerEvent[])[]) => Promise<AppendAnswer>
+  /** This machine's clock, corrected by the store's last answer: the time that events are stamped with. */
+  readonly now: () => number
 }
 
 /** How full a segment is filled with batches; the rest is for what surrounds them. */
@@ -50,7 +52,7 @@ type Waiting = {
 }
 
 export function createAppender(deps: AppenderDeps): Appender {
-  const write = createSegmentWriter(deps)
+  const { write, storeTime } = createSegmentWriter(deps)
   const queue: Waiting[] = []
   let isWriting = false
 
@@ -94,10 +96,14 @@ export function createAppender(deps: AppenderDeps): Appender {
       })
     },
     appendTogether: async (batches) => write(batches.map((events) => packBatch(events, deps.scope))),
+    now: storeTime,
   }
 }
 
-type SegmentWriter = (batches: readonly PackedBatch[]) => Promise<AppendAnswer>
+type SegmentWriter = {
+  readonly write: (batches: readonly PackedBatch[]) => Promise<AppendAnswer>
+  readonly storeTime: () => number
+}
 
 function createSegmentWriter({ store, scope, clock, random, closedThrough, log }: AppenderDeps): SegmentWriter {
   /** Store's clock minus ours, from its last answer: names are made of the store's time, not of this machine's. */
@@ -147,7 +153,7 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     }
   }
 
-  return async function write(batches) {
+  async function write(batches: readonly PackedBatch[]): Promise<AppendAnswer> {
     assert(batches.length > 0, 'An append without a batch.')
     const events = batches.flatMap((batch) => batch.events)
     const write_id = newUlid(clock.now(), random)
@@ -198,6 +204,8 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
       lastFailure,
     )
   }
+
+  return { write, storeTime }
 }
 
 const isDurable = (found: ObjectHead | 'absent' | 'other', minute: number): found is ObjectHead =>

@@ -15,6 +15,8 @@ export type View = {
   readonly snapshot: Snapshot
   readonly sequence: number
   readonly row: (table: TableName, key: RowKey) => Promise<LooseRow | undefined>
+  /** Of many keys at once, in no order; those that have no row are left out. */
+  readonly rows: (table: TableName, keys: readonly RowKey[]) => Promise<readonly LooseRow[]>
   /** A keyset page in key order. Expired rows are absent; then a page may be shorter than its limit, and `last_key` leads on. */
   readonly page: (table: TableName, scan: Scan) => Promise<Page>
 }
@@ -71,20 +73,22 @@ function createView({ files }: TableStore, filters: FilterCache, snapshot: Snaps
   const { revision, overlay } = snapshot
   const fold_time = instantMs(revision.fold_time)
   const isLive = (table: TableName) => (row: LooseRow) => !isExpired(table, row, fold_time, revision.retention)
+  async function rows(table: TableName, keys: readonly RowKey[]): Promise<readonly LooseRow[]> {
+    if (keys.length === 0) return []
+    const source = {
+      files,
+      table,
+      parts: partsOf(snapshot, table),
+      filters,
+      overlay: (wanted: RowKey) => overlayRow(overlay, table, wanted),
+    }
+    return (await lookupRows(source, keys)).filter(isLive(table))
+  }
   return {
     snapshot,
     sequence: revision.sequence,
-    async row(table, key) {
-      const source = {
-        files,
-        table,
-        parts: partsOf(snapshot, table),
-        filters,
-        overlay: (wanted: RowKey) => overlayRow(overlay, table, wanted),
-      }
-      const [row] = await lookupRows(source, [key])
-      return row !== undefined && isLive(table)(row) ? row : undefined
-    },
+    rows,
+    row: async (table, key) => (await rows(table, [key]))[0],
     async page(table, scan) {
       const rows = await loadPage({ files, table, parts: partsOf(snapshot, table), overlay: overlayRows(overlay, table), scan })
       const last = rows.at(-1)

@@ -5,6 +5,7 @@ import type { Decision } from '../controllers/decision.js'
 import { PUBLISH_AFTER_MS, RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
 import { stampMs } from '../core/time.js'
 import { crc32cHex } from '../core/hash.js'
+import { stampDrafts } from '../events/draft.js'
 import type { LedgerEvent } from '../events/event.js'
 import { type AppendAnswer, GROUP_SHARE } from '../ledger/append.js'
 import { readSegment } from '../ledger/read.js'
@@ -13,7 +14,6 @@ import { foldSegments, type StoredSegment } from './fold-segments.js'
 import type { Lookup } from './load.js'
 import { loadPlanNeeds } from './load-plans.js'
 import type { Pass, TurnDeps } from './pass.js'
-import { eventsOf } from './reconcile.js'
 import type { Workspace } from './workspace.js'
 
 /** `speaking`: there is more to say, after what was said is published. `cut_off`: somebody repeats himself without end. */
@@ -45,10 +45,10 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
 }
 
 async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass, decisions: readonly Decision[]): Promise<StoredSegment[]> {
-  const envelope = { ...deps.scope, now: pass.now, random: deps.random }
+  const stamp = { ...deps.scope, now: pass.now, random: deps.random, source: 'servo/turn' } as const
   const stored: StoredSegment[] = []
   for (const batches of inSegments(
-    decisions.map((decision) => eventsOf(decision, envelope)),
+    decisions.map(({ drafts }) => stampDrafts(drafts, stamp)),
     deps.scope,
   )) {
     const answer = await deps.appender.appendTogether(batches)

@@ -18,6 +18,9 @@ export type TurnDeps = TableStore &
     readonly random: RandomBytes
     readonly appender: Appender
     readonly reconcile: Reconcile
+    /** Told of every publish at once, before the turn goes on: what it hands over has to be copied within the call, and
+     *  nothing of it is waited for. */
+    readonly onPublish?: (workspace: Workspace) => void
     /** Another than this version's own is for tests of a rollout. */
     readonly fold_version?: number
     readonly log?: (message: string) => void

@@ -137,6 +137,7 @@ export function createTurn(deps: TurnDeps): Turn {
     notePublish(pass)
     last_publish_at = deps.clock.elapsed()
     pass.pending = pendingAfter(answer.snapshot.revision)
+    deps.onPublish?.(workspace)
     return true
   }
 

@@ -1,0 +1,151 @@
+// What a worker says of its attempt: started, alive, completed. Here it is checked against what is known, made durable and
+// answered; whether it still counts is for the fold to say. A worker that is told to stop has nothing more to say.
+
+import { taskFinishedKey, taskHeartbeatKey, taskStartedKey } from '../core/keys.js'
+import type { TokenClaims } from '../core/token.js'
+import { cutText } from '../core/text.js'
+import { PROGRESS_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
+import type { Draft } from '../events/draft.js'
+import type { EventOf } from '../events/event.js'
+import type { TaskRow } from '../projections/run-table.js'
+import { isActive, isOver } from '../projections/state-machine.js'
+import type { Current } from '../readers/current.js'
+import { isProblem, type Problem, problem } from './problem.js'
+import { claimStart, type StartDeps } from './starts.js'
+import { type Submit, submitDrafts } from './submit.js'
+
+export type AttemptDeps = Submit & StartDeps & { readonly current: Current; readonly beats: Beats }
+
+/** Which beats reached the ledger lately: the others are answered and forgotten. */
+export type Beats = Map<string, number>
+
+type Said<Type extends 'TaskStarted' | 'TaskHeartbeat' | 'TaskFinished'> = Omit<
+  EventOf<Type>['payload'],
+  'run_id' | 'task_key' | 'attempt' | 'attempt_id'
+> & { readonly sequence: number }
+
+/** A callback that comes before this process has the revision it speaks of waits for it this long. */
+const REVISION_WAIT_MS = 10_000
+/** How old the answer may be to whether a run is to be cancelled. */
+const BEAT_VIEW_AGE_MS = 1_000
+/** Attempts whose last beat is remembered. */
+const BEATS_MAX = 10_000
+
+const idsOf = ({ run_id, task_key, attempt, attempt_id }: TokenClaims) => ({ run_id, task_key, attempt, attempt_id })
+
+/** The task's row, if this attempt is its newest one. */
+async function taskOf({ current }: AttemptDeps, claims: TokenClaims, sequence: number): Promise<TaskRow | Problem> {
+  const view = await current.atLeast(sequence, REVISION_WAIT_MS)
+  if (view === undefined) return problem('not-ready', `Revision ${sequence} is not to be seen here yet. Send the same again in a moment.`)
+  const { run_id, task_key, attempt, attempt_id } = claims
+  const task = (await view.row('tasks', [run_id, task_key])) as TaskRow | undefined
+  if (task === undefined) return problem('not-found', `There is no task ${task_key} in run ${run_id}.`)
+  if (task.attempt_id === attempt_id) return task
+  return stop(`Attempt ${attempt} of ${task_key} is over, and attempt ${task.attempt} has taken its place.`)
+}
+
+const stop = (detail: string): Problem => problem('attempt-over', `${detail} Stop working on it.`)
+
+const otherExecution = (task_key: string, execution_id: string): Problem =>
+  stop(`Another execution of this attempt of ${task_key} runs already: ${execution_id}.`)
+
+export type Started = { readonly attempt_id: string; readonly heartbeat_interval_ms: number }
+
+/** Code may run once this has answered without a problem, and never before. */
+export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: Said<'TaskStarted'>): Promise<Started | Problem> {
+  const { sequence, ...facts } = said
+  const task = await taskOf(deps, claims, sequence)
+  if (isProblem(task)) return task
+  const { execution_id, worker_id } = facts
+  if (!isActive(task.state)) return stop(`This attempt of ${task.task_key} is over: the task is ${task.state}.`)
+  if (task.cancel_requested_at !== null) return stop(`The run of ${task.task_key} is to be cancelled.`)
+  if (task.execution_id !== null && task.execution_id !== execution_id) return otherExecution(task.task_key, task.execution_id)
+  const ids = idsOf(claims)
+  const claimed = await claimStart(deps, { ...ids, execution_id, worker_id, sequence }, deps.appender.now())
+  if (claimed !== 'ours') return otherExecution(task.task_key, claimed.execution_id)
+  const payload = { ...ids, ...facts }
+  await submitDrafts(
+    deps,
+    [{ ...draftOf(ids.run_id, sequence), event_type: 'TaskStarted', idempotency_key: taskStartedKey(ids), payload }],
+    'servo/callback',
+    'soon',
+  )
+  deps.beats.set(ids.attempt_id, deps.clock.elapsed())
+  return { attempt_id: ids.attempt_id, heartbeat_interval_ms: beatEvery(task) }
+}
+
+/** Said at most one a third of the timeout, so that one lost beat loses no attempt. */
+const beatEvery = ({ heartbeat_timeout_ms }: TaskRow): number => Math.max(1, Math.floor(heartbeat_timeout_ms / 3))
+
+const draftOf = (run_id: string, sequence: number) => ({ correlation_id: run_id, basis: { sequence } })
+
+export async function sayAlive(
+  deps: AttemptDeps,
+  claims: TokenClaims,
+  said: Said<'TaskHeartbeat'>,
+): Promise<{ readonly cancel: boolean } | Problem> {
+  const { sequence, ...facts } = said
+  await deps.current.recent(BEAT_VIEW_AGE_MS)
+  const task = await taskOf(deps, claims, sequence)
+  if (isProblem(task)) return task
+  if (!isActive(task.state)) return stop(`This attempt of ${task.task_key} is over: the task is ${task.state}.`)
+  if (task.execution_id !== null && task.execution_id !== facts.execution_id) return otherExecution(task.task_key, task.execution_id)
+  if (isBeatDue(deps, claims.attempt_id, beatEvery(task))) {
+    const ids = idsOf(claims)
+    const payload = { ...ids, ...withShortMessage(facts) }
+    const idempotency_key = taskHeartbeatKey(payload)
+    await submitDrafts(
+      deps,
+      [{ ...draftOf(ids.run_id, sequence), event_type: 'TaskHeartbeat', idempotency_key, payload }],
+      'servo/callback',
+      'soon',
+    )
+  }
+  return { cancel: task.cancel_requested_at !== null }
+}
+
+/** A little early is on time: the worker counts the same third. */
+const BEAT_EARLY = 0.8
+
+function isBeatDue({ beats, clock }: AttemptDeps, attempt_id: string, every_ms: number): boolean {
+  const last = beats.get(attempt_id)
+  const now = clock.elapsed()
+  if (last !== undefined && now - last < every_ms * BEAT_EARLY) return false
+  beats.delete(attempt_id)
+  beats.set(attempt_id, now)
+  for (const oldest of beats.keys()) {
+    if (beats.size <= BEATS_MAX) break
+    beats.delete(oldest)
+  }
+  return true
+}
+
+function withShortMessage(facts: Omit<Said<'TaskHeartbeat'>, 'sequence'>): Omit<Said<'TaskHeartbeat'>, 'sequence'> {
+  const { progress } = facts
+  if (progress?.message === undefined) return facts
+  return { ...facts, progress: { ...progress, message: cutText(progress.message, PROGRESS_MESSAGE_CHARACTERS_MAX) } }
+}
+
+export async function sayCompleted(
+  deps: AttemptDeps,
+  claims: TokenClaims,
+  said: Said<'TaskFinished'>,
+): Promise<{ readonly accepted_event_id: string } | Problem> {
+  const { sequence, ...facts } = said
+  const task = await taskOf(deps, claims, sequence)
+  if (isProblem(task)) return task
+  if (task.execution_id !== null && task.execution_id !== facts.execution_id) return otherExecution(task.task_key, task.execution_id)
+  // The same again, because its answer was lost: it is said once more, and changes nothing.
+  const isRepeat = isOver(task.state) && task.execution_id === facts.execution_id
+  if (!isActive(task.state) && !isRepeat) return stop(`This attempt of ${task.task_key} is over: the task is ${task.state}.`)
+  const ids = idsOf(claims)
+  const draft: Draft = {
+    ...draftOf(ids.run_id, sequence),
+    event_type: 'TaskFinished',
+    idempotency_key: taskFinishedKey(ids),
+    payload: { ...ids, ...facts },
+  }
+  const { events } = await submitDrafts(deps, [draft], 'servo/callback')
+  deps.beats.delete(ids.attempt_id)
+  return { accepted_event_id: events[0]?.event_id as string }
+}

@@ -1,0 +1,27 @@
+// Asks for runs to be cancelled: one by its id, or all open ones that fit a filter, in one batch.
+
+import { runCancelKey } from '../core/keys.js'
+import type { Draft } from '../events/draft.js'
+import type { RunRow } from '../projections/run-table.js'
+import { isOver } from '../projections/state-machine.js'
+import type { View } from '../readers/reader.js'
+import { type Problem, problem } from './problem.js'
+
+export type CancelAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
+
+export const cancelDraft = (run_id: string, { requested_by, reason }: CancelAsked, request_id: string): Draft => ({
+  event_type: 'RunCancelRequested',
+  idempotency_key: runCancelKey({ run_id }, request_id),
+  correlation_id: run_id,
+  payload: { run_id, ...(requested_by === undefined ? {} : { requested_by }), ...(reason === undefined ? {} : { reason }) },
+})
+
+/** undefined: it can be asked for. A run that is being cancelled may be asked again. */
+export async function cancelProblem(view: View, run_id: string): Promise<Problem | undefined> {
+  const run = (await view.row('runs', [run_id])) as RunRow | undefined
+  if (run === undefined) return problem('not-found', `There is no run ${run_id}. \`servo run list\` shows those that there are.`)
+  if (!isOver(run.state)) return undefined
+  return problem('conflict', `Run ${run_id} is over: it is ${run.state}, and nothing of it is left to cancel.`, {
+    members: { state: run.state },
+  })
+}

@@ -1,0 +1,91 @@
+// All that is wrong with a deploy, at once: what each definition says by itself, what they are to each other, and what
+// they are to the other locations of the workspace.
+
+import { canonicalBytes } from '../core/canonical.js'
+import { cyclesIn } from '../core/cycle.js'
+import { DEFINITION_BYTES_MAX, LOCATION_DEFINITIONS_MAX } from '../core/limits.js'
+import { suggestion } from '../core/spelling.js'
+import type { AssetDefinition } from '../events/asset.js'
+import { parseDefinition } from '../partitions/definition.js'
+import { isRefusal } from '../partitions/key-order.js'
+import type { AssetDefinitionRow } from '../projections/asset-table.js'
+import type { Fault } from './problem.js'
+
+type Deploy = { readonly location_name: string; readonly assets: readonly AssetDefinition[] }
+type Current = ReadonlyMap<string, AssetDefinitionRow>
+
+export function deployFaults(deploy: Deploy, current: Current): readonly Fault[] {
+  return [...sizeFaults(deploy), ...ownFaults(deploy, current), ...dependencyFaults(deploy, current), ...removalFaults(deploy, current)]
+}
+
+function sizeFaults({ assets }: Deploy): readonly Fault[] {
+  if (assets.length <= LOCATION_DEFINITIONS_MAX) return []
+  const message = `assets has ${assets.length}, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`
+  return [{ path: 'assets', message }]
+}
+
+function ownFaults({ location_name, assets }: Deploy, current: Current): readonly Fault[] {
+  const first = new Map<string, number>()
+  return assets.flatMap((definition, index): Fault[] => {
+    const { asset_key, partitions } = definition
+    const path = `assets[${index}]`
+    const faults: Fault[] = []
+    const before = first.get(asset_key)
+    if (before === undefined) first.set(asset_key, index)
+    else faults.push({ path: `${path}.asset_key`, message: `assets[${index}] is ${asset_key}, as assets[${before}] is. Define it once.` })
+    const owner = current.get(asset_key)
+    if (owner !== undefined && owner.location_name !== location_name) {
+      const message = `${asset_key} belongs to the code location ${owner.location_name}. Remove it there first, or give this one another key.`
+      faults.push({ path: `${path}.asset_key`, message })
+    }
+    const parsed = partitions === undefined ? undefined : parseDefinition(partitions)
+    if (parsed !== undefined && isRefusal(parsed)) faults.push({ path: `${path}.partitions`, message: `${asset_key}: ${parsed.problem}` })
+    const bytes = canonicalBytes(definition)
+    if (bytes > DEFINITION_BYTES_MAX) {
+      faults.push({ path, message: `The definition of ${asset_key} has ${bytes} bytes of JSON, and ${DEFINITION_BYTES_MAX} is the most.` })
+    }
+    return faults
+  })
+}
+
+function dependencyFaults({ location_name, assets }: Deploy, current: Current): readonly Fault[] {
+  const own = new Set(assets.map(({ asset_key }) => asset_key))
+  const others = [...current.values()].filter((row) => row.location_name !== location_name)
+  const known = new Set([...own, ...others.map(({ asset_key }) => asset_key)])
+  const unknown = assets.flatMap(({ asset_key, deps }, index) =>
+    deps.flatMap((dependency, place): Fault[] => {
+      if (known.has(dependency.asset_key)) return []
+      const meant = suggestion(dependency.asset_key, known)
+      const cure = meant === '' ? ' Define it, or remove the dependency.' : meant
+      const message = `${asset_key} needs ${dependency.asset_key}, which is not defined.${cure}`
+      return [{ path: `assets[${index}].deps[${place}].asset_key`, message }]
+    }),
+  )
+  const dependencies = new Map<string, readonly string[]>([
+    ...others.map((row) => [row.asset_key, row.deps.map((dep) => dep.asset_key)] as const),
+    ...assets.map(({ asset_key, deps }) => [asset_key, deps.map((dep) => dep.asset_key)] as const),
+  ])
+  const cycles = cyclesIn(dependencies).map((path): Fault => {
+    return { path: 'assets', message: `deps make a cycle: ${path.join(' needs ')}. Remove one of these dependencies.` }
+  })
+  return [...unknown, ...cycles]
+}
+
+/** What another location needs cannot go away under it. */
+function removalFaults({ location_name, assets }: Deploy, current: Current): readonly Fault[] {
+  const kept = new Set(assets.map(({ asset_key }) => asset_key))
+  const rows = [...current.values()]
+  const removed = new Set(rows.filter((row) => row.location_name === location_name && !kept.has(row.asset_key)).map((row) => row.asset_key))
+  return rows
+    .filter((row) => row.location_name !== location_name)
+    .flatMap((row) =>
+      row.deps
+        .filter((dep) => removed.has(dep.asset_key))
+        .map(
+          (dep): Fault => ({
+            path: 'assets',
+            message: `${dep.asset_key} is left out, and ${row.asset_key} of the code location ${row.location_name} needs it. Keep it, or deploy ${row.location_name} without that dependency first.`,
+          }),
+        ),
+    )
+}

@@ -1,0 +1,178 @@
+// A deploy: one location, whole. What it changes is told before, like a plan; what is wrong with any part of it refuses all
+// of it; and the same content again changes nothing.
+
+import { assetDefinedKey, assetRemovedKey, definitionHash, deployKey, locationContentSha256 } from '../core/keys.js'
+import { LOCATION_SLOTS_DEFAULT } from '../core/limits.js'
+import { compareText } from '../core/order.js'
+import type { AssetDefinition } from '../events/asset.js'
+import type { Draft } from '../events/draft.js'
+import type { AssetDefinitionRow, CodeLocationRow } from '../projections/asset-table.js'
+import { readAssetGraph } from '../readers/assets.js'
+import type { View } from '../readers/reader.js'
+import { deployFaults } from './deploy-faults.js'
+import { type Problem, problem } from './problem.js'
+
+export type DeployAsked = {
+  readonly location_name: string
+  readonly worker_url: string
+  readonly worker_queue?: string | undefined
+  readonly slots?: number | undefined
+  readonly code_version?: string | undefined
+  readonly sdk?: string | undefined
+  readonly assets: readonly AssetDefinition[]
+  /** What the deployer has seen; the newest one where it is left out. 0: the location is new. */
+  readonly expected_location_version?: number | undefined
+  readonly requested_by?: string | undefined
+  readonly reason?: string | undefined
+}
+
+export type DeployDiff = {
+  readonly added: readonly string[]
+  readonly changed: readonly AssetChange[]
+  readonly removed: readonly string[]
+  readonly unchanged_count: number
+  /** Members of the location itself that change: its URL, its slots. */
+  readonly location: readonly MemberChange[]
+}
+export type MemberChange = { readonly member: string; readonly from: unknown; readonly to: unknown }
+export type AssetChange = { readonly asset_key: string; readonly members: readonly MemberChange[] }
+
+export type DeployPlanned = {
+  readonly location_version: number
+  readonly content_sha256: string
+  readonly diff: DeployDiff
+  /** Empty: what is deployed is what was asked for. */
+  readonly drafts: readonly Draft[]
+}
+
+export async function planDeploy(view: View | undefined, asked: DeployAsked, request_id: string): Promise<DeployPlanned | Problem> {
+  const definitions = view === undefined ? new Map<string, AssetDefinitionRow>() : (await readAssetGraph(view)).definitions
+  const location = (await view?.row('code_locations', [asked.location_name])) as CodeLocationRow | undefined
+  const version = location?.location_version ?? 0
+  const expected = asked.expected_location_version ?? version
+  if (expected !== version) {
+    return problem(
+      'conflict',
+      `The code location ${asked.location_name} is at version ${version}, and this deploy was made for version ${expected}: somebody else deployed. Look at the difference again, and deploy anew.`,
+      { members: { location_version: version } },
+    )
+  }
+  const faults = deployFaults(asked, definitions)
+  if (faults.length > 0) {
+    return problem('bad-input', `Nothing was deployed. ${faults.map(({ message }) => message).join(' ')}`, { faults })
+  }
+  const current = [...definitions.values()].filter(({ location_name }) => location_name === asked.location_name)
+  const diff = diffOf(asked, location, current)
+  const content_sha256 = locationContentSha256(asked.location_name, asked.assets)
+  const isSame = location !== undefined && location.content_sha256 === content_sha256 && diff.location.length === 0
+  const drafts = isSame && isEmpty(diff) ? [] : draftsOf(asked, { diff, current, content_sha256, version, request_id })
+  return { location_version: version, content_sha256, diff, drafts }
+}
+
+export const isEmpty = ({ added, changed, removed, location }: DeployDiff): boolean =>
+  added.length + changed.length + removed.length + location.length === 0
+
+function diffOf(asked: DeployAsked, location: CodeLocationRow | undefined, current: readonly AssetDefinitionRow[]): DeployDiff {
+  const before = new Map(current.map((row) => [row.asset_key, row.definition]))
+  const after = new Map([...asked.assets].sort((a, b) => compareText(a.asset_key, b.asset_key)).map((each) => [each.asset_key, each]))
+  const kept = [...after.values()].filter(({ asset_key }) => before.has(asset_key))
+  const changed = kept
+    .map((definition) => ({ asset_key: definition.asset_key, members: memberChanges(before.get(definition.asset_key) ?? {}, definition) }))
+    .filter(({ members }) => members.length > 0)
+  return {
+    added: [...after.keys()].filter((asset_key) => !before.has(asset_key)),
+    changed,
+    removed: [...before.keys()].filter((asset_key) => !after.has(asset_key)).sort(compareText),
+    unchanged_count: kept.length - changed.length,
+    location: location === undefined ? [] : memberChanges(locationMembers(location), locationMembers(withDefaults(asked))),
+  }
+}
+
+type LocationMembers = Pick<CodeLocationRow, 'worker_url' | 'worker_queue' | 'slots' | 'code_version' | 'sdk'>
+
+const locationMembers = ({ worker_url, worker_queue, slots, code_version, sdk }: LocationMembers): LocationMembers => ({
+  worker_url,
+  worker_queue,
+  slots,
+  code_version,
+  sdk,
+})
+
+const withDefaults = ({ worker_url, worker_queue, slots, code_version, sdk }: DeployAsked): LocationMembers => ({
+  worker_url,
+  worker_queue: worker_queue ?? WORKER_QUEUE_DEFAULT,
+  slots: slots ?? LOCATION_SLOTS_DEFAULT,
+  code_version: code_version ?? null,
+  sdk: sdk ?? null,
+})
+
+const WORKER_QUEUE_DEFAULT = 'default'
+
+/** Compared as text: both come from JSON that is written in one order, or is small. */
+function memberChanges(before: object, after: object): readonly MemberChange[] {
+  const [from, to] = [before, after] as readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>]
+  const members = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort()
+  return members
+    .filter((member) => definitionHash({ value: from[member] }) !== definitionHash({ value: to[member] }))
+    .map((member) => ({ member, from: from[member] ?? null, to: to[member] ?? null }))
+}
+
+type Planned = {
+  readonly diff: DeployDiff
+  readonly current: readonly AssetDefinitionRow[]
+  readonly content_sha256: string
+  readonly version: number
+  readonly request_id: string
+}
+
+function draftsOf(asked: DeployAsked, { diff, current, content_sha256, version, request_id }: Planned): readonly Draft[] {
+  const { location_name, requested_by, reason } = asked
+  const by = { ...(requested_by === undefined ? {} : { requested_by }), ...(reason === undefined ? {} : { reason }) }
+  const about = { correlation_id: `deploy:${location_name}:${request_id}` }
+  const touched = new Set([...diff.added, ...diff.changed.map(({ asset_key }) => asset_key)])
+  const defined = asked.assets.filter(({ asset_key }) => touched.has(asset_key))
+  const hashes = new Map(current.map(({ asset_key, definition_hash }) => [asset_key, definition_hash]))
+  const deployed: Draft = {
+    ...about,
+    event_type: 'CodeLocationDeployed',
+    idempotency_key: deployKey(asked, request_id),
+    basis: { expected_location_version: version },
+    payload: {
+      location_name,
+      content_sha256,
+      worker_url: asked.worker_url,
+      worker_queue: asked.worker_queue ?? WORKER_QUEUE_DEFAULT,
+      slots: asked.slots ?? LOCATION_SLOTS_DEFAULT,
+      ...(asked.code_version === undefined ? {} : { code_version: asked.code_version }),
+      ...(asked.sdk === undefined ? {} : { sdk: asked.sdk }),
+      asset_count: asked.assets.length,
+      schedule_count: 0,
+      sensor_count: 0,
+      ...by,
+    },
+  }
+  return [
+    deployed,
+    ...defined.map((definition): Draft => {
+      const { asset_key } = definition
+      const definition_hash = definitionHash(definition)
+      return {
+        ...about,
+        caused_by: 0,
+        event_type: 'AssetDefined',
+        idempotency_key: assetDefinedKey({ asset_key, definition_hash }, request_id),
+        payload: { location_name, asset_key, definition_hash, definition, ...by },
+      }
+    }),
+    ...diff.removed.map(
+      (asset_key): Draft => ({
+        ...about,
+        caused_by: 0,
+        event_type: 'AssetRemoved',
+        idempotency_key: assetRemovedKey({ asset_key }, request_id),
+        basis: { definition_hash: hashes.get(asset_key) as string },
+        payload: { location_name, asset_key, ...by },
+      }),
+    ),
+  ]
+}

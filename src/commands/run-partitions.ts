@@ -1,0 +1,61 @@
+// The partitions of a run request: read as people write them, checked against every selected asset, and brought into the
+// one form that makes the same request the same fingerprint.
+
+import { INLINE_KEYS_MAX } from '../core/limits.js'
+import type { Selector } from '../events/value.js'
+import { indexRange, isRefusal } from '../partitions/key-order.js'
+import { keyOrderOf } from '../partitions/selector.js'
+import type { AssetDefinitionRow } from '../projections/asset-table.js'
+import type { Fault } from './problem.js'
+
+export type AskedPartitions =
+  | { readonly keys: readonly string[] }
+  | { readonly range: { readonly start: string; readonly end: string } }
+  | { readonly all: true }
+
+/** How a selection is written: short lists in the event, long ones as an object that has to be written first. */
+export type WrittenPartitions = { readonly selector: Selector } | { readonly long_list: readonly string[] }
+
+export function writePartitions(asked: AskedPartitions | undefined): WrittenPartitions {
+  if (asked === undefined) return { selector: null }
+  if ('all' in asked) return { selector: { all: true } }
+  if ('range' in asked) {
+    const { start, end } = asked.range
+    return { selector: start === end ? { keys: [start] } : { range: { start, end } } }
+  }
+  const keys = [...new Set(asked.keys)].sort()
+  return keys.length <= INLINE_KEYS_MAX ? { selector: { keys } } : { long_list: keys }
+}
+
+/** Faults are told for a few keys and a few assets: the rest is mended by the same change. */
+const FAULTS_MAX = 10
+
+export function partitionFaults(asked: AskedPartitions | undefined, definitions: readonly AssetDefinitionRow[]): readonly Fault[] {
+  const partitioned = definitions.filter(({ partitions }) => partitions !== null)
+  const [first] = partitioned
+  if (asked === undefined) {
+    if (first === undefined) return []
+    const order = keyOrderOf(first.partitions)
+    const example = isRefusal(order) ? '' : ` ${first.asset_key} has ${order.description}.`
+    return [{ path: 'partitions', message: `The selected assets have partitions: say which.${example}` }]
+  }
+  if (first === undefined) return [{ path: 'partitions', message: 'None of the selected assets has partitions. Leave them out.' }]
+  return partitioned.flatMap((definition) => faultsOf(asked, definition)).slice(0, FAULTS_MAX)
+}
+
+function faultsOf(asked: AskedPartitions, { asset_key, partitions }: AssetDefinitionRow): readonly Fault[] {
+  const order = keyOrderOf(partitions)
+  if (isRefusal(order)) return [{ path: 'partitions', message: `${asset_key}: ${order.problem}` }]
+  if ('all' in asked) {
+    if (order.total !== null) return []
+    return [{ path: 'partitions.all', message: `${asset_key} has ${order.description}, which has no end. Name a range.` }]
+  }
+  if ('range' in asked) {
+    const found = indexRange(order, asked.range)
+    return isRefusal(found) ? [{ path: 'partitions.range', message: `${asset_key}: ${found.problem}` }] : []
+  }
+  return asked.keys.flatMap((key, index): Fault[] => {
+    const found = order.indexOf(key)
+    return isRefusal(found) ? [{ path: `partitions.keys[${index}]`, message: `${asset_key}: ${found.problem}` }] : []
+  })
+}

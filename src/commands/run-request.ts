@@ -1,0 +1,99 @@
+// A request for a run, from API and CLI: what is selected is looked up now and written down key by key, so that nothing
+// that is deployed later changes what was asked for.
+
+import { requestFingerprint, runRequestedKey, userRunKey } from '../core/keys.js'
+import { INLINE_KEYS_MAX, PRIORITY_DEFAULT } from '../core/limits.js'
+import { runId } from '../core/run-id.js'
+import type { Secrets } from '../core/token.js'
+import type { Draft } from '../events/draft.js'
+import type { Assets, Selector } from '../events/value.js'
+import { writeList } from '../ledger/lists.js'
+import type { WriteOnce } from '../storage/write-once.js'
+import { readAssetGraph } from '../readers/assets.js'
+import type { View } from '../readers/reader.js'
+import { type Problem, problem } from './problem.js'
+import { type AskedPartitions, partitionFaults, writePartitions } from './run-partitions.js'
+import { selectAssets } from './selection.js'
+import type { Submit } from './submit.js'
+
+export type RunAsked = {
+  readonly selection: readonly string[]
+  readonly partitions?: AskedPartitions | undefined
+  readonly tags?: Readonly<Record<string, string>> | undefined
+  readonly run_key?: string | undefined
+  readonly priority?: number | undefined
+  readonly requested_by?: string | undefined
+  readonly reason?: string | undefined
+}
+
+export type RunDeps = Pick<Submit, 'scope'> & WriteOnce & { readonly secrets: Secrets }
+
+export type RunPlanned = {
+  readonly draft: Draft
+  readonly run_id: string
+  readonly run_key: string
+  readonly asset_count: number
+  /** Another request holds the key already. */
+  readonly conflict: Problem | undefined
+}
+
+/** `request_id` names the run where the requester chose no key of their own. */
+export async function planRunRequest(deps: RunDeps, view: View, asked: RunAsked, request_id: string): Promise<RunPlanned | Problem> {
+  const graph = await readAssetGraph(view)
+  const { asset_keys, faults } = selectAssets(graph, asked.selection)
+  const definitions = asset_keys.flatMap((asset_key) => graph.definitions.get(asset_key) ?? [])
+  const all = [...faults, ...(faults.length > 0 ? [] : partitionFaults(asked.partitions, definitions))]
+  if (all.length > 0) return problem('bad-input', all.map(({ message }) => message).join(' '), { faults: all })
+
+  const tags = asked.tags ?? {}
+  const assets = await writeAssets(deps, asset_keys)
+  const partitions = await writeSelector(deps, asked.partitions)
+  const run_key = userRunKey(asked.run_key ?? request_id)
+  const request_fingerprint = requestFingerprint({ assets: asset_keys, partitions, tags })
+  const holder = await view.row('run_key_index', [run_key])
+  // Whoever asks again after the secret changed asks for the run that is there, under the id that it has.
+  const run_id = holder === undefined ? runId(deps.secrets[0], deps.scope, run_key) : String(holder['run_id'])
+  const isOther = holder !== undefined && holder['request_fingerprint'] !== request_fingerprint
+  const draft: Draft = {
+    event_type: 'RunRequested',
+    idempotency_key: runRequestedKey({ run_key, request_fingerprint }),
+    correlation_id: run_id,
+    payload: {
+      run_key,
+      run_id,
+      secret_key_id: deps.secrets[0].secret_key_id,
+      request_fingerprint,
+      assets,
+      partitions,
+      tags,
+      priority: asked.priority ?? PRIORITY_DEFAULT,
+      trigger: { type: 'MANUAL' },
+      ...(asked.requested_by === undefined ? {} : { requested_by: asked.requested_by }),
+      ...(asked.reason === undefined ? {} : { reason: asked.reason }),
+    },
+  }
+  return {
+    draft,
+    run_id,
+    run_key,
+    asset_count: asset_keys.length,
+    conflict: isOther ? runKeyConflict(asked.run_key ?? '', run_id) : undefined,
+  }
+}
+
+export const runKeyConflict = (run_key: string, run_id: string): Problem =>
+  problem(
+    'run-key-conflict',
+    `The run key ${JSON.stringify(run_key)} belongs to run ${run_id}, which was asked for with other assets, partitions or tags. ` +
+      'That run stands, and this request is recorded as a conflict. Choose another key, or ask for the same.',
+    { members: { run_id } },
+  )
+
+async function writeAssets(deps: WriteOnce, asset_keys: readonly string[]): Promise<Assets> {
+  return asset_keys.length <= INLINE_KEYS_MAX ? { keys: asset_keys } : { list: await writeList(deps, asset_keys) }
+}
+
+async function writeSelector(deps: WriteOnce, asked: AskedPartitions | undefined): Promise<Selector> {
+  const written = writePartitions(asked)
+  return 'selector' in written ? written.selector : { list: await writeList(deps, written.long_list) }
+}

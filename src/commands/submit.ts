@@ -1,0 +1,43 @@
+// One batch of what somebody asks for or reports: stamped, appended, and the workspace's loop poked. It answers when the
+// batch is durable; what becomes of it is asked for by key (readers/wait.ts).
+
+import type { Scope } from '../core/ids.js'
+import type { RandomBytes } from '../core/ulid.js'
+import { type Draft, type Stamp, stampDrafts } from '../events/draft.js'
+import type { LedgerEvent } from '../events/event.js'
+import type { Appender } from '../ledger/append.js'
+import { segmentName } from '../ledger/segment.js'
+
+/** Asks for a turn, and waits for nothing: a poke that is lost costs time, and no fact. `soon`: whoever comes within a
+ *  moment is served by the same turn, because nobody waits for this. */
+export type Poke = (when: 'now' | 'soon') => void
+
+export type Submit = {
+  readonly scope: Scope
+  readonly appender: Appender
+  readonly random: RandomBytes
+  readonly poke: Poke
+}
+
+export type Submitted = { readonly events: readonly LedgerEvent[]; readonly segment_name: string }
+
+export const stampNow = (
+  { scope, appender, random }: Pick<Submit, 'scope' | 'appender' | 'random'>,
+  drafts: readonly Draft[],
+  source: Stamp['source'],
+) => stampDrafts(drafts, { ...scope, now: appender.now(), random, source })
+
+export async function submitDrafts(
+  deps: Submit,
+  drafts: readonly Draft[],
+  source: Stamp['source'],
+  when: 'now' | 'soon' = 'now',
+): Promise<Submitted> {
+  return submitEvents(deps, stampNow(deps, drafts, source), when)
+}
+
+export async function submitEvents({ appender, poke }: Submit, events: readonly LedgerEvent[], when: 'now' | 'soon'): Promise<Submitted> {
+  const { head } = await appender.append(events)
+  poke(when)
+  return { events, segment_name: segmentName(head.name) }
+}

@@ -1,0 +1,39 @@
+// An event before it is said: whoever decides names what is to be said and why, and nobody makes up an id, a time or a
+// place in the ledger until it is appended.
+
+import { instantText } from '../core/time.js'
+import { newUlid, type RandomBytes } from '../core/ulid.js'
+import type { LedgerEvent } from './event.js'
+
+type Stamped = 'event_id' | 'event_version' | 'timestamp' | 'source' | 'tenant_id' | 'workspace_id' | 'causation_id'
+
+type DraftOf<Event> = Event extends LedgerEvent ? Omit<Event, Stamped> & { readonly caused_by?: number } : never
+
+/** `caused_by` is the position in the same batch of what it depends on. */
+export type Draft = DraftOf<LedgerEvent>
+
+export type Stamp = {
+  readonly tenant_id: string
+  readonly workspace_id: string
+  /** Epoch milliseconds, by the store's clock. */
+  readonly now: number
+  readonly random: RandomBytes
+  readonly source: `servo/${'turn' | 'api' | 'deploy' | 'callback' | 'loop' | 'handover'}`
+}
+
+export function stampDrafts(drafts: readonly Draft[], { tenant_id, workspace_id, now, random, source }: Stamp): readonly LedgerEvent[] {
+  const ids = drafts.map(() => newUlid(now, random))
+  return drafts.map(({ caused_by, ...draft }, index) => {
+    const cause = caused_by === undefined ? undefined : ids[caused_by]
+    return {
+      ...draft,
+      event_id: ids[index] as string,
+      event_version: 1,
+      timestamp: instantText(now),
+      source,
+      tenant_id,
+      workspace_id,
+      ...(cause === undefined ? {} : { causation_id: cause }),
+    } as LedgerEvent
+  })
+}
