@@ -1,0 +1,44 @@
+import { expect, test } from '@jest/globals'
+import { NAME_CHARACTERS_MAX, TENANT_CHARACTERS_MAX } from './limits.js'
+import { SEARCH_ATTRIBUTES, TASK_QUEUES, workflowId } from './names.js'
+
+const SCOPE = { tenant_id: 'acme', workspace_id: 'prod' }
+
+test('every loop has its id', () => {
+  expect([
+    workflowId(SCOPE, 'workspace'),
+    workflowId(SCOPE, 'schedule', 'daily-etl'),
+    workflowId(SCOPE, 'sensor', 'new.files'),
+    workflowId(SCOPE, 'backfill', '01JHMPFN9C4W8R2T6Y0B3D5F7H'),
+    workflowId(SCOPE, 'maintenance'),
+  ]).toEqual([
+    'servo/acme/prod/workspace',
+    'servo/acme/prod/schedule/daily-etl',
+    'servo/acme/prod/sensor/new.files',
+    'servo/acme/prod/backfill/01JHMPFN9C4W8R2T6Y0B3D5F7H',
+    'servo/acme/prod/maintenance',
+  ])
+})
+
+test('an id that would be read in two ways is a bug', () => {
+  expect(() => workflowId(SCOPE, 'schedule', 'a/b')).toThrow('none may be empty or have a slash')
+  expect(() => workflowId(SCOPE, 'schedule', '')).toThrow('none may be empty or have a slash')
+})
+
+// Some set-ups of Temporal allow 255 characters only: the dynamic configuration in Temporal's own image does.
+test('the longest id is below 255 characters', () => {
+  const scope = { tenant_id: 't'.repeat(TENANT_CHARACTERS_MAX), workspace_id: 'w'.repeat(TENANT_CHARACTERS_MAX) }
+  expect(workflowId(scope, 'schedule', 'n'.repeat(NAME_CHARACTERS_MAX)).length).toBeLessThan(255)
+})
+
+test('the names are those that running loops were started under', () => {
+  expect(TASK_QUEUES).toEqual({ loops: 'servo-loops', calls: 'servo-calls', turn: 'servo-turn', work: 'servo-work' })
+  expect(SEARCH_ATTRIBUTES).toEqual({
+    ServoTenant: 'Keyword',
+    ServoWorkspace: 'Keyword',
+    ServoKind: 'Keyword',
+    ServoEntityId: 'Keyword',
+    ServoStatus: 'Keyword',
+    ServoNextFireAt: 'Datetime',
+  })
+})
