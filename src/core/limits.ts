@@ -94,6 +94,8 @@ export const LOG_LINES_PER_CHUNK_MAX = 5_000
 export const LOG_LINE_CHARACTERS_MAX = 64 * KB
 /** With more upstream partitions than this, a dispatch carries no metadata of them: it would outgrow any request. */
 export const UPSTREAM_METADATA_MAX = 100
+/** Of an upstream asset whose partitions are other ones, a dispatch names no more than this. */
+export const UPSTREAM_ROWS_MAX = 1_000
 
 // Schedules, sensors, backfills
 

@@ -1,5 +1,5 @@
-// The current definitions of a workspace at one revision: who needs whom, and in which order. Read once a view, whoever
-// asks; a view that many share has its definitions in memory for as long as somebody holds it.
+// The current definitions of a workspace at one revision: who needs whom. Read when one of them has changed, and held in
+// memory until then, whoever asks.
 
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { View } from './reader.js'
@@ -12,17 +12,7 @@ export type AssetGraph = {
   readonly downstream: ReadonlyMap<string, readonly string[]>
 }
 
-const graphs = new WeakMap<View, Promise<AssetGraph>>()
-
-export function readAssetGraph(view: View): Promise<AssetGraph> {
-  const known = graphs.get(view)
-  if (known !== undefined) return known
-  const graph = loadGraph(view)
-  graphs.set(view, graph)
-  // A failed read is not remembered: the next one may succeed.
-  graph.catch(() => graphs.delete(view))
-  return graph
-}
+export const readAssetGraph = (view: View): Promise<AssetGraph> => view.derived('asset_graph', ['asset_definitions'], () => loadGraph(view))
 
 async function loadGraph(view: View): Promise<AssetGraph> {
   const rows = await readRows(view, 'asset_definitions', [{ column: 'state', is: '=', value: 'CURRENT' }], Number.MAX_SAFE_INTEGER)

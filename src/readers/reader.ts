@@ -19,6 +19,8 @@ export type View = {
   readonly rows: (table: TableName, keys: readonly RowKey[]) => Promise<readonly LooseRow[]>
   /** A keyset page in key order. Expired rows are absent; then a page may be shorter than its limit, and `last_key` leads on. */
   readonly page: (table: TableName, scan: Scan) => Promise<Page>
+  /** What is made of whole tables that change seldom: made once, and again when a revision has changed one of them. */
+  readonly derived: <T>(name: string, tables: readonly TableName[], make: () => Promise<T>) => Promise<T>
 }
 
 export type Page = {
@@ -40,6 +42,7 @@ const REOPENS_MAX = 3
 
 export function createReader(tables: TableStore): Reader {
   const filters = createFilterCache(tables)
+  const derivations: Derivations = new Map()
   let held: Snapshot | undefined
 
   async function open(): Promise<Snapshot | undefined> {
@@ -58,7 +61,7 @@ export function createReader(tables: TableStore): Reader {
     }
   }
 
-  const viewOf = (snapshot: Snapshot): View => createView(tables, filters, snapshot)
+  const viewOf = (snapshot: Snapshot): View => createView(tables, filters, derivations, snapshot)
   return {
     tables,
     viewOf,
@@ -69,7 +72,17 @@ export function createReader(tables: TableStore): Reader {
   }
 }
 
-function createView({ files }: TableStore, filters: FilterCache, snapshot: Snapshot): View {
+/** By name, with the files that it was made of. */
+type Derivations = Map<string, { readonly made_of: string; readonly value: Promise<unknown> }>
+
+/** The files that hold these tables at this revision: the same files are the same rows. */
+const filesOf = ({ checkpoint, deltas }: Snapshot, tables: readonly TableName[]): string =>
+  [
+    checkpoint.name,
+    ...deltas.flatMap(({ files_added }) => files_added.filter(({ table }) => tables.includes(table)).map(({ name }) => name)),
+  ].join()
+
+function createView({ files }: TableStore, filters: FilterCache, derivations: Derivations, snapshot: Snapshot): View {
   const { revision, overlay } = snapshot
   const fold_time = instantMs(revision.fold_time)
   const isLive = (table: TableName) => (row: LooseRow) => !isExpired(table, row, fold_time, revision.retention)
@@ -89,6 +102,16 @@ function createView({ files }: TableStore, filters: FilterCache, snapshot: Snaps
     sequence: revision.sequence,
     rows,
     row: async (table, key) => (await rows(table, [key]))[0],
+    derived<T>(name: string, tables: readonly TableName[], make: () => Promise<T>): Promise<T> {
+      const made_of = filesOf(snapshot, tables)
+      const known = derivations.get(name)
+      if (known?.made_of === made_of) return known.value as Promise<T>
+      const value = make()
+      derivations.set(name, { made_of, value })
+      // What failed is not remembered: the next one may succeed.
+      value.catch(() => derivations.get(name)?.value === value && derivations.delete(name))
+      return value
+    },
     async page(table, scan) {
       const rows = await loadPage({ files, table, parts: partsOf(snapshot, table), overlay: overlayRows(overlay, table), scan })
       const last = rows.at(-1)

@@ -1,0 +1,74 @@
+// Hands attempts over by HTTP, straight to the worker: one signed POST for several.
+
+import { DISPATCH_PATH, type Dispatch, type DispatchRequest, dispatchResponse, SIGNATURE_HEADER } from '../api/contract/worker.js'
+import { messageOf } from '../core/errors.js'
+import { ERROR_MESSAGE_BYTES_MAX } from '../core/limits.js'
+import { cutText } from '../core/text.js'
+import type { Clock } from '../core/time.js'
+import { type Secrets, signBody } from '../core/token.js'
+import type { ErrorValue } from '../events/value.js'
+import type { DispatchPort, SendAnswer } from './dispatch.js'
+
+export type DirectDeps = {
+  readonly clock: Pick<Clock, 'now'>
+  /** undefined: workers of this workspace listen on loopback alone, and ask for no signature. */
+  readonly worker_secrets: Secrets | undefined
+}
+
+/** A worker answers at once, because it runs nothing before it answers. */
+const ANSWER_TIMEOUT_MS = 15_000
+/** These say "later", and nothing about the request. */
+const LATER = new Set([408, 425, 429])
+
+export const createDirectPort = ({ clock, worker_secrets }: DirectDeps): DispatchPort => ({
+  port: 'DIRECT',
+  async send(worker_url, dispatches) {
+    const body = JSON.stringify({ protocol: 'servo-worker-v1', dispatches } satisfies DispatchRequest)
+    const signature = worker_secrets === undefined ? {} : { [SIGNATURE_HEADER]: signBody(worker_secrets, body, clock.now()) }
+    const all = (answer: SendAnswer) => dispatches.map(() => answer)
+    try {
+      const response = await fetch(new URL(DISPATCH_PATH, worker_url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...signature },
+        body,
+        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+      })
+      const text = await response.text()
+      return response.ok ? answersIn(text, dispatches) : all(answerOfStatus(response.status, text))
+    } catch (error) {
+      return all({ answer: 'UNREACHABLE', problem: `${worker_url} did not answer: ${reasonOf(error)}` })
+    }
+  },
+})
+
+/** What fetch says is "fetch failed"; why it did is the cause. */
+const reasonOf = (error: unknown): string => messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)
+
+function answerOfStatus(status: number, text: string): SendAnswer {
+  if (LATER.has(status)) return { answer: 'BUSY' }
+  const said = `The worker answered ${status}: ${cutText(text, ERROR_MESSAGE_BYTES_MAX / 8) || 'without a word'}`
+  if (status >= 400 && status < 500) return { answer: 'REFUSED', error: { code: `HTTP_${status}`, message: said } }
+  return { answer: 'UNREACHABLE', problem: said }
+}
+
+function answersIn(text: string, dispatches: readonly Dispatch[]): readonly SendAnswer[] {
+  const parsed = dispatchResponse.safeParse(jsonIn(text))
+  const unclear: SendAnswer = { answer: 'UNREACHABLE', problem: 'The worker answered something that is no answer of the worker protocol.' }
+  const byAttempt = new Map(parsed.success ? parsed.data.answers.map((each) => [each.attempt_id, each] as const) : [])
+  return dispatches.map(({ attempt_id }): SendAnswer => {
+    const said = byAttempt.get(attempt_id)
+    if (said === undefined) return unclear
+    if (said.answer !== 'REFUSED') return { answer: said.answer }
+    return { answer: 'REFUSED', error: (said.error as ErrorValue | undefined) ?? NO_REASON }
+  })
+}
+
+const NO_REASON: ErrorValue = { code: 'REFUSED', message: 'The worker refused the attempt, and did not say why.' }
+
+function jsonIn(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,20 @@
+// The port by which attempts reach workers. An adapter sends and says what it was told; it never decides what that means
+// for the attempt, and never retries by itself: the sweep sends again what has not started.
+
+import type { Dispatch } from '../api/contract/worker.js'
+import type { ErrorValue } from '../events/value.js'
+
+export type SendAnswer =
+  | { readonly answer: 'ACCEPTED' }
+  /** No room now: nothing is wrong, and it is sent again. */
+  | { readonly answer: 'BUSY' }
+  /** Nobody answered, or not in a way that says anything about the attempt: it is sent again. */
+  | { readonly answer: 'UNREACHABLE'; readonly problem: string }
+  /** Sending it again would not help. */
+  | { readonly answer: 'REFUSED'; readonly error: ErrorValue }
+
+export type DispatchPort = {
+  readonly port: 'DIRECT' | 'CLOUD_TASKS'
+  /** Attempts of one location, answered in their order. It never throws. */
+  readonly send: (worker_url: string, dispatches: readonly Dispatch[]) => Promise<readonly SendAnswer[]>
+}

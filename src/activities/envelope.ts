@@ -1,0 +1,94 @@
+// From published rows to what a worker is handed: partitions key by key, what is known of upstream, and the token for the
+// callbacks. Everything comes from one revision.
+
+import type { Dispatch, Upstream } from '../api/contract/worker.js'
+import { assert } from '../core/errors.js'
+import type { Scope } from '../core/ids.js'
+import { TASK_PARTITIONS_MAX } from '../core/limits.js'
+import { DAY_MS, instantText } from '../core/time.js'
+import { makeToken, type Secrets } from '../core/token.js'
+import { expandSelector } from '../partitions/selector.js'
+import type { AssetDefinitionRow } from '../projections/asset-table.js'
+import type { DispatchOutboxRow, TaskRow } from '../projections/run-table.js'
+import { keyText, type RowKey } from '../projections/tables.js'
+import type { View } from '../readers/reader.js'
+import { readTaskLists } from '../readers/outbox.js'
+import { readUpstream, type Wanted } from '../readers/upstream.js'
+import type { ObjectStore } from '../storage/object-store.js'
+
+export type EnvelopeDeps = {
+  readonly store: ObjectStore
+  readonly scope: Scope
+  readonly secrets: Secrets
+  /** Where the API is for workers. */
+  readonly callback_url: string
+}
+
+export type OutboxEntry = { readonly outbox: DispatchOutboxRow; readonly task: TaskRow }
+
+/** A token outlives what it is for: an attempt without a time-out may run for weeks. */
+const TOKEN_KEPT_MS = 30 * DAY_MS
+
+/** Attempts that cannot be handed over carry the reason: their partitions are not to be had any more. */
+export type Envelope = { readonly entry: OutboxEntry } & ({ readonly dispatch: Dispatch } | { readonly problem: string })
+
+export async function envelopesOf(deps: EnvelopeDeps, view: View, entries: readonly OutboxEntry[]): Promise<readonly Envelope[]> {
+  const keys = new Map<string, RowKey>()
+  for (const { task } of entries) keys.set(keyText(definitionKey(task)), definitionKey(task))
+  const rows = (await view.rows('asset_definitions', [...keys.values()])) as unknown as readonly AssetDefinitionRow[]
+  const definitions = new Map(rows.map((row) => [keyText([row.asset_key, row.definition_hash]), row]))
+  const lists = await readTaskLists(
+    deps.store,
+    entries.map(({ task }) => task.partitions),
+  )
+  const wanted: Wanted[] = []
+  const partial = entries.map((entry) => {
+    const { task } = entry
+    const definition = definitions.get(keyText(definitionKey(task)))
+    assert(definition, `The definition ${task.definition_hash} of ${task.asset_key} is in no table.`)
+    const selected = expandSelector(definition.partitions, task.partitions, (sha256) => lists.get(sha256), TASK_PARTITIONS_MAX)
+    if ('problem' in selected) return { entry, problem: selected.problem }
+    const partition_keys = task.partitions === null ? null : selected.keys.map(({ partition_key }) => partition_key)
+    const want: Wanted = { upstream_keys: definition.deps.map((dep) => dep.asset_key), partition_keys }
+    wanted.push(want)
+    return { entry, partition_keys, want }
+  })
+  const upstream = await readUpstream(view, wanted)
+  return partial.map((each): Envelope => {
+    const { entry, problem, partition_keys, want } = each
+    if (problem !== undefined) return { entry, problem }
+    return { entry, dispatch: dispatchOf(deps, view, entry, partition_keys, upstream.get(want) ?? {}) }
+  })
+}
+
+const definitionKey = ({ asset_key, definition_hash }: TaskRow): RowKey => [asset_key, definition_hash]
+
+function dispatchOf(
+  { scope, secrets, callback_url }: EnvelopeDeps,
+  { sequence }: View,
+  { outbox, task }: OutboxEntry,
+  partition_keys: readonly string[] | null,
+  upstream: Upstream,
+): Dispatch {
+  const { run_id, task_key, attempt, attempt_id } = outbox
+  const start_deadline_at = task.start_deadline_at ?? outbox.requested_at + task.start_timeout_ms
+  const expires_at = start_deadline_at + (task.timeout_ms ?? 0) + TOKEN_KEPT_MS
+  return {
+    ...scope,
+    run_id,
+    task_key,
+    attempt,
+    attempt_id,
+    asset_key: task.asset_key,
+    location_name: outbox.location_name,
+    definition_hash: task.definition_hash,
+    partition_keys,
+    upstream,
+    callback_url: `${callback_url}/api/v1/orchestration/attempts/${attempt_id}`,
+    task_token: makeToken(secrets, { ...scope, run_id, task_key, attempt, attempt_id, expires_at }),
+    start_deadline_at: instantText(start_deadline_at),
+    heartbeat_timeout_ms: task.heartbeat_timeout_ms,
+    timeout_ms: task.timeout_ms,
+    sequence,
+  }
+}

@@ -1,0 +1,232 @@
+// Hands published attempts to workers. New ones go out with the publish that they are in, and nobody waits for it; the
+// sweep sends again whatever has not started. Both may send twice, by any process: an attempt starts once all the same.
+// Nothing that is not published is ever handed over.
+
+import type { Dispatch } from '../api/contract/worker.js'
+import { isOperatingError, messageOf } from '../core/errors.js'
+import { attemptLostKey, dispatchEnqueuedKey } from '../core/keys.js'
+import { DISPATCHES_PER_REQUEST_MAX } from '../core/limits.js'
+import { type Clock, SECOND_MS } from '../core/time.js'
+import { type Submit, submitDrafts } from '../commands/submit.js'
+import type { Draft } from '../events/draft.js'
+import type { CodeLocationRow } from '../projections/asset-table.js'
+import type { DispatchOutboxRow } from '../projections/run-table.js'
+import type { Current } from '../readers/current.js'
+import { readUnstarted } from '../readers/outbox.js'
+import type { Reader, View } from '../readers/reader.js'
+import type { Workspace } from '../turn/workspace.js'
+import type { DispatchPort, SendAnswer } from './dispatch.js'
+import { type EnvelopeDeps, envelopesOf, type OutboxEntry } from './envelope.js'
+
+export type HandOverDeps = EnvelopeDeps & {
+  readonly reader: Reader
+  readonly current: Current
+  readonly clock: Clock
+  readonly port: DispatchPort
+  readonly submit: Submit
+  readonly log: (message: string) => void
+}
+
+export type HandOver = {
+  /** Takes what this revision has and nobody here has sent, within the call, and sends it on its own time. */
+  readonly onPublish: (workspace: Workspace) => void
+  /** Sends again what is out and has not started. Answers how much of it there is. */
+  readonly sweep: () => Promise<number>
+  /** What is on its way has arrived. */
+  readonly settled: () => Promise<void>
+}
+
+/** Requests to one location at a time: a slow one is not flooded, and holds up no other. */
+const REQUESTS_AT_ONCE = 4
+/** An attempt that has not started this long after it was dispatched is sent again. */
+const RESEND_AFTER_MS = 3 * SECOND_MS
+
+type Sent = { readonly entry: OutboxEntry; readonly answer: SendAnswer }
+
+export function createHandOver(deps: HandOverDeps): HandOver {
+  const { reader, port, clock, log } = deps
+  /** Attempts that this process has sent, for as long as they are out. */
+  const sent = new Set<string>()
+  const lanes = new Map<string, Lane>()
+  const under_way = new Set<Promise<unknown>>()
+
+  async function send(view: View, worker_url: string, entries: readonly OutboxEntry[]): Promise<readonly Sent[]> {
+    const envelopes = await envelopesOf(deps, view, entries)
+    const ready = envelopes.flatMap((each) => ('dispatch' in each ? [each] : []))
+    const lost = envelopes.flatMap((each): Sent[] =>
+      'problem' in each
+        ? [{ entry: each.entry, answer: { answer: 'REFUSED', error: { code: 'BAD_PARTITION', message: each.problem, retryable: false } } }]
+        : [],
+    )
+    const answers =
+      ready.length === 0
+        ? []
+        : await port.send(
+            worker_url,
+            ready.map((each): Dispatch => each.dispatch),
+          )
+    return [...lost, ...ready.map(({ entry }, index) => ({ entry, answer: answers[index] as SendAnswer }))]
+  }
+
+  /** What cannot be handed over is lost, and the turn decides what follows. The rest is the sweep's. */
+  async function note(answers: readonly Sent[]): Promise<void> {
+    const refused = answers.flatMap(({ entry, answer }) => (answer.answer === 'REFUSED' ? [refusedDraft(entry, answer)] : []))
+    if (refused.length > 0) await submitDrafts(deps.submit, refused, 'servo/handover')
+  }
+
+  function laneOf(location_name: string): Lane {
+    const known = lanes.get(location_name)
+    if (known !== undefined) return known
+    const lane = createLane(
+      async ({ view, worker_url, entries }) => note(await send(view, worker_url, entries)),
+      (error) => log(`Attempts could not be handed to ${location_name} now, and will be sent again: ${messageOf(error)}`),
+    )
+    lanes.set(location_name, lane)
+    return lane
+  }
+
+  function track(work: Promise<unknown>): void {
+    under_way.add(work)
+    void work.finally(() => under_way.delete(work))
+  }
+
+  return {
+    onPublish({ snapshot, rows }) {
+      if (snapshot === undefined) return
+      const out = rows.hotRows('dispatch_outbox').filter(({ status }) => status === 'PENDING' || status === 'ACKED')
+      forgetOthers(sent, out)
+      const fresh = out.filter(({ attempt_id }) => !sent.has(attempt_id))
+      if (fresh.length === 0) return
+      const view = reader.viewOf(snapshot)
+      for (const [location_name, entries] of byLocation(
+        fresh.flatMap((outbox) => entryOf(rows.get('tasks', outbox.run_id, outbox.task_key), outbox)),
+      )) {
+        const worker_url = rows.get('code_locations', location_name)?.worker_url
+        if (worker_url === undefined) continue
+        for (const { outbox } of entries) sent.add(outbox.attempt_id)
+        track(laneOf(location_name).push(inRequests(view, worker_url, entries)))
+      }
+    },
+
+    async sweep() {
+      const view = await deps.current.latest()
+      if (view === undefined) return 0
+      const unstarted = await readUnstarted(view)
+      const before = deps.submit.appender.now() - RESEND_AFTER_MS
+      const due = unstarted.filter(({ outbox }) => outbox.requested_at <= before)
+      for (const [location_name, entries] of byLocation(due)) {
+        const location = (await view.row('code_locations', [location_name])) as CodeLocationRow | undefined
+        if (location === undefined) continue
+        const answers = (
+          await Promise.all(
+            inRequests(view, location.worker_url, entries).map((request) => send(view, request.worker_url, request.entries)),
+          )
+        ).flat()
+        await note(answers)
+        await noteAccepted(deps, answers)
+        const unreachable = answers.find(({ answer }) => answer.answer === 'UNREACHABLE')?.answer
+        if (unreachable?.answer === 'UNREACHABLE') log(`${location_name}: ${unreachable.problem}`)
+      }
+      return unstarted.length
+    },
+
+    async settled() {
+      while (under_way.size > 0) await Promise.allSettled([...under_way])
+      await clock.sleep(0)
+    },
+  }
+}
+
+const entryOf = (task: OutboxEntry['task'] | undefined, outbox: DispatchOutboxRow): OutboxEntry[] =>
+  task === undefined ? [] : [{ outbox, task }]
+
+function forgetOthers(sent: Set<string>, out: readonly DispatchOutboxRow[]): void {
+  if (sent.size <= out.length) return
+  const ids = new Set(out.map(({ attempt_id }) => attempt_id))
+  for (const attempt_id of sent) if (!ids.has(attempt_id)) sent.delete(attempt_id)
+}
+
+/** In the order in which they became due: the outbox has no other. */
+function byLocation(entries: readonly OutboxEntry[]): ReadonlyMap<string, readonly OutboxEntry[]> {
+  const grouped = new Map<string, OutboxEntry[]>()
+  for (const entry of entries) {
+    const group = grouped.get(entry.outbox.location_name) ?? []
+    grouped.set(entry.outbox.location_name, group)
+    group.push(entry)
+  }
+  return grouped
+}
+
+type Request = { readonly view: View; readonly worker_url: string; readonly entries: readonly OutboxEntry[] }
+
+function inRequests(view: View, worker_url: string, entries: readonly OutboxEntry[]): Request[] {
+  const requests: Request[] = []
+  for (let start = 0; start < entries.length; start += DISPATCHES_PER_REQUEST_MAX) {
+    requests.push({ view, worker_url, entries: entries.slice(start, start + DISPATCHES_PER_REQUEST_MAX) })
+  }
+  return requests
+}
+
+type Lane = { readonly push: (requests: readonly Request[]) => Promise<unknown> }
+
+function createLane(send: (request: Request) => Promise<void>, onFault: (error: unknown) => void): Lane {
+  const queue: { readonly request: Request; readonly done: () => void }[] = []
+  let sending = 0
+  async function drain(): Promise<void> {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      // A fault of one request holds up no other; what was in it has not started, and the sweep finds it.
+      await send(next.request).catch(onFault)
+      next.done()
+    }
+    sending -= 1
+  }
+  return {
+    push(requests) {
+      const all = requests.map((request) => new Promise<void>((done) => queue.push({ request, done })))
+      while (sending < REQUESTS_AT_ONCE && queue.length > 0) {
+        sending += 1
+        void drain()
+      }
+      return Promise.all(all)
+    },
+  }
+}
+
+const idsOf = ({ run_id, task_key, attempt, attempt_id }: DispatchOutboxRow) => ({ run_id, task_key, attempt, attempt_id })
+
+function refusedDraft({ outbox }: OutboxEntry, { error }: Extract<SendAnswer, { answer: 'REFUSED' }>): Draft {
+  const ids = idsOf(outbox)
+  return {
+    event_type: 'AttemptLost',
+    idempotency_key: attemptLostKey(ids),
+    correlation_id: ids.run_id,
+    basis: { task_state: 'DISPATCHED' },
+    payload: { ...ids, reason: 'HANDOVER_REFUSED', error },
+  }
+}
+
+/** Well within a batch. */
+const DRAFTS_AT_ONCE = 500
+
+/** Said of attempts that a worker has and has not started: those that start at once need no word of it (ADR 0038). */
+async function noteAccepted({ port, submit }: HandOverDeps, answers: readonly Sent[]): Promise<void> {
+  const accepted = answers.filter(({ entry, answer }) => answer.answer === 'ACCEPTED' && entry.outbox.status === 'PENDING')
+  if (accepted.length === 0) return
+  const drafts = accepted.map(({ entry }): Draft => {
+    const ids = idsOf(entry.outbox)
+    return {
+      event_type: 'DispatchEnqueued',
+      idempotency_key: dispatchEnqueuedKey(ids),
+      correlation_id: ids.run_id,
+      payload: { ...ids, port: port.port },
+    }
+  })
+  try {
+    for (let start = 0; start < drafts.length; start += DRAFTS_AT_ONCE) {
+      await submitDrafts(submit, drafts.slice(start, start + DRAFTS_AT_ONCE), 'servo/handover', 'soon')
+    }
+  } catch (error) {
+    // It only informs: the attempts are with their worker, whatever the ledger knows of it.
+    if (!isOperatingError(error, 'unavailable')) throw error
+  }
+}

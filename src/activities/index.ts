@@ -1,0 +1,10 @@
+// Everything that a loop may call, made from one record of dependencies: tests and processes hand in what they have.
+
+import { createMaintenance, type MaintenanceDeps } from './maintenance.js'
+import { createWorkspaceActivities, type WorkspaceActivityDeps } from './workspace.js'
+
+export type ActivityDeps = WorkspaceActivityDeps & MaintenanceDeps
+
+export type Activities = ReturnType<typeof createActivities>
+
+export const createActivities = (deps: ActivityDeps) => ({ ...createWorkspaceActivities(deps), ...createMaintenance(deps) })

@@ -1,0 +1,33 @@
+// What no turn does: base merges, a look through the whole listing window, collection.
+
+import { type CollectAnswer, collectOrphans } from '../compactor/collect.js'
+import { type MergeAnswer, mergeBase } from '../compactor/merge.js'
+import type { PublishDeps } from '../compactor/publish.js'
+import { findMissedSegments } from '../compactor/window.js'
+import type { Scope } from '../core/ids.js'
+import type { MaintenanceCall, MaintenanceReport } from '../workflows/contract.js'
+import { explained } from './failures.js'
+import { servedScope } from './served-scope.js'
+import { whileBeating } from './workspace.js'
+
+export type MaintenanceDeps = PublishDeps & { readonly scope: Scope; readonly listing_window_ms: number }
+
+/** Names of this many late segments fit a signal; the next look finds the others. */
+const MISSED_MAX = 1_000
+
+export const createMaintenance = (deps: MaintenanceDeps) => ({
+  async maintain({ merge, collect, ...scope }: MaintenanceCall): Promise<MaintenanceReport> {
+    servedScope(deps, scope)
+    return whileBeating(() =>
+      explained(async () => {
+        const merged = merge ? await mergeBase(deps) : undefined
+        const missed = collect ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
+        const collected = collect ? await collectOrphans(deps) : undefined
+        return { merged_files: mergedCount(merged), collected_files: collectedCount(collected), missed: missed.slice(0, MISSED_MAX) }
+      }),
+    )
+  },
+})
+
+const mergedCount = (merged: MergeAnswer | undefined): number => (merged?.kind === 'merged' ? merged.parts_written : 0)
+const collectedCount = (collected: CollectAnswer | undefined): number => collected?.deleted_count ?? 0

@@ -1,0 +1,68 @@
+// Pokes of the workspace's loop, coalesced: one is under way at most, and whoever comes meanwhile shares the next one. A
+// poke that does not arrive costs time until the backstop, and no fact.
+
+import { isGrpcServiceError, type Client, WorkflowNotFoundError } from '@temporalio/client'
+import { messageOf } from '../core/errors.js'
+import type { Scope } from '../core/ids.js'
+import { workflowId } from '../core/names.js'
+import type { Clock } from '../core/time.js'
+import type { Poke } from '../commands/submit.js'
+import { pokeSignal } from '../workflows/contract.js'
+
+export type PokerDeps = {
+  /** undefined: Temporal is not there yet. */
+  readonly client: () => Client | undefined
+  readonly scope: Scope
+  readonly clock: Clock
+  readonly log: (message: string) => void
+}
+
+/** What nobody waits for waits this long for company. */
+const SOON_MS = 150
+
+export function createPoker({ client, scope, clock, log }: PokerDeps): Poke {
+  const id = workflowId(scope, 'workspace')
+  let isUnderWay = false
+  let isWanted = false
+  let isSoon = false
+  let isDown = false
+
+  async function signal(): Promise<void> {
+    try {
+      await client()?.workflow.getHandle(id).signal(pokeSignal)
+      isDown = false
+    } catch (error) {
+      // A loop that is not there is started by ensureLoops, with a turn of its own.
+      if (error instanceof WorkflowNotFoundError) return
+      // Once for every time that it goes away: commands are accepted meanwhile.
+      if (!isDown) log(`The loop of the workspace could not be poked, and looks by itself later: ${reasonOf(error)}`)
+      isDown = true
+    }
+  }
+
+  async function drain(): Promise<void> {
+    if (isUnderWay) return
+    isUnderWay = true
+    while (isWanted) {
+      isWanted = false
+      await signal()
+    }
+    isUnderWay = false
+  }
+
+  return (when) => {
+    if (when === 'now') {
+      isWanted = true
+      void drain()
+    } else if (!isSoon) {
+      isSoon = true
+      void clock.sleep(SOON_MS).then(() => {
+        isSoon = false
+        isWanted = true
+        return drain()
+      })
+    }
+  }
+}
+
+const reasonOf = (error: unknown): string => (isGrpcServiceError(error) ? error.details || error.message : messageOf(error))

@@ -1,0 +1,75 @@
+// The turn as a loop calls it, and the sweep beside it. They answer counts and instants: rows stay where they are.
+
+import { Context } from '@temporalio/activity'
+import type { Scope } from '../core/ids.js'
+import { type Clock, instantText, SECOND_MS } from '../core/time.js'
+import { isOver } from '../projections/state-machine.js'
+import type { WorkingSet } from '../projections/working-set.js'
+import type { Turn } from '../turn/turn.js'
+import type { TurnCall, TurnReport } from '../workflows/contract.js'
+import { explained } from './failures.js'
+import type { HandOver } from './hand-over.js'
+import { servedScope } from './served-scope.js'
+
+export type WorkspaceActivityDeps = {
+  readonly scope: Scope
+  readonly clock: Clock
+  readonly turn: Turn
+  readonly hand_over: HandOver
+}
+
+/** Well within the time after which Temporal takes the process for dead. */
+const BEAT_EVERY_MS = 3 * SECOND_MS
+/** Between two sweeps: what was handed over a moment ago is about to start. */
+const SWEEP_EVERY_MS = 2 * SECOND_MS
+
+export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
+  const { turn, clock, hand_over } = deps
+  return {
+    async turn({ missed, ...scope }: TurnCall): Promise<TurnReport> {
+      servedScope(deps, scope)
+      return whileBeating(() =>
+        explained(async () => {
+          const { processed_at, wake_in_ms, sequence, published_count, more, merge_due } = await turn.run({ missed })
+          const wake_at = wake_in_ms === null ? null : instantText(processed_at + wake_in_ms)
+          return { sequence, published_count, more, merge_due, wake_in_ms, wake_at, ...countsOf(turn.workspace().rows) }
+        }),
+      )
+    },
+
+    /** Goes on until everything that is out has started, or is not out any more. */
+    async handOver(scope: Scope): Promise<void> {
+      servedScope(deps, scope)
+      const { cancelled, cancellationSignal } = Context.current()
+      await whileBeating(async () => {
+        while (!cancellationSignal.aborted) {
+          await Promise.race([clock.sleep(SWEEP_EVERY_MS), cancelled.catch(() => undefined)])
+          if ((await explained(() => hand_over.sweep())) === 0) return
+        }
+        await cancelled
+      })
+    },
+  }
+}
+
+function countsOf(rows: WorkingSet): Pick<TurnReport, 'open_runs' | 'running_tasks' | 'waiting_tasks' | 'unstarted'> {
+  let running_tasks = 0
+  let waiting_tasks = 0
+  let unstarted = 0
+  for (const { state } of rows.hotRows('tasks')) {
+    if (state === 'RUNNING') running_tasks += 1
+    else if (state === 'DISPATCHED') unstarted += 1
+    else if (!isOver(state)) waiting_tasks += 1
+  }
+  return { open_runs: rows.hotRows('runs').filter(({ state }) => !isOver(state)).length, running_tasks, waiting_tasks, unstarted }
+}
+
+export async function whileBeating<T>(work: () => Promise<T>): Promise<T> {
+  const context = Context.current()
+  const timer = setInterval(() => context.heartbeat(), BEAT_EVERY_MS)
+  try {
+    return await work()
+  } finally {
+    clearInterval(timer)
+  }
+}

@@ -1,0 +1,111 @@
+// What is materialized of the assets that a task is made from: for each of its partitions the one with the same key, or all
+// that there are where the two are not partitioned alike.
+
+import { instantText } from '../core/time.js'
+import { UPSTREAM_METADATA_MAX, UPSTREAM_ROWS_MAX } from '../core/limits.js'
+import type { Json } from '../core/canonical.js'
+import { expandSelector, keyOrderOf } from '../partitions/selector.js'
+import type { AssetDefinitionRow, PartitionStatusRow } from '../projections/asset-table.js'
+import type { TaskRow } from '../projections/run-table.js'
+import { keyText, type RowKey } from '../projections/tables.js'
+import { isRefusal } from '../partitions/key-order.js'
+import { readAssetGraph } from './assets.js'
+import type { View } from './reader.js'
+import { readRows } from './rows.js'
+
+export type Wanted = { readonly upstream_keys: readonly string[]; readonly partition_keys: readonly string[] | null }
+
+export type UpstreamRow = {
+  readonly partition_key: string
+  readonly materialization_id: string
+  readonly materialized_at: string
+  readonly code_version: string | null
+  readonly data_version: string | null
+  readonly metadata: Readonly<Record<string, Json>> | null
+}
+export type UpstreamOf = Readonly<Record<string, readonly UpstreamRow[]>>
+
+/** Keys that are the same in both are looked up together for all tasks; where one side has no partitions, or other ones,
+ *  the upstream asset's newest rows in key order are taken, up to a bound. */
+export async function readUpstream(view: View, wanted: readonly Wanted[]): Promise<ReadonlyMap<Wanted, UpstreamOf>> {
+  if (wanted.every(({ upstream_keys }) => upstream_keys.length === 0)) return new Map()
+  const { definitions } = await readAssetGraph(view)
+  const plans = wanted.map((want) => ({
+    want,
+    places: want.upstream_keys.map((key) => ({ key, place: placeOf(definitions.get(key), want) })),
+  }))
+  const keys = new Map<string, RowKey>()
+  const scanned = new Set<string>()
+  for (const { places } of plans) {
+    for (const { key, place } of places) {
+      if (place === 'all') scanned.add(key)
+      else for (const each of place) keys.set(keyText(each), each)
+    }
+  }
+  const found = byKey((await view.rows('partition_status', [...keys.values()])) as unknown as readonly PartitionStatusRow[])
+  const all = new Map(await Promise.all([...scanned].map(async (key) => [key, await allOf(view, key)] as const)))
+  const chosen = plans.map(({ want, places }) => ({
+    want,
+    rows: places.map(({ key, place }) => ({
+      key,
+      rows: place === 'all' ? (all.get(key) ?? []) : place.flatMap((each) => found.get(keyText(each)) ?? []),
+    })),
+  }))
+  const metadata = await readMetadata(
+    view,
+    chosen.flatMap(({ rows }) => (countOf(rows) <= UPSTREAM_METADATA_MAX ? rows.flatMap((each) => each.rows) : [])),
+  )
+  return new Map(
+    chosen.map(({ want, rows }) => [
+      want,
+      Object.fromEntries(rows.map((each) => [each.key, each.rows.filter(isMaterialized).map((row) => present(row, metadata))])),
+    ]),
+  )
+}
+
+type Materialized = PartitionStatusRow & { readonly last_materialization_id: string; readonly last_materialization_at: number }
+const isMaterialized = (row: PartitionStatusRow): row is Materialized =>
+  row.last_materialization_id !== null && row.last_materialization_at !== null
+
+const countOf = (rows: readonly { readonly rows: readonly unknown[] }[]): number => rows.reduce((sum, each) => sum + each.rows.length, 0)
+
+function placeOf(upstream: AssetDefinitionRow | undefined, { partition_keys }: Wanted): readonly RowKey[] | 'all' {
+  if (upstream === undefined) return []
+  const { asset_key, partitions } = upstream
+  if (partitions === null) return [[asset_key, '', '']]
+  if (partition_keys === null) return 'all'
+  const order = keyOrderOf(partitions)
+  if (isRefusal(order)) return 'all'
+  const shared = partition_keys.filter((key) => 'index' in order.indexOf(key))
+  // Not one key in common: the two are partitioned in different ways.
+  if (shared.length === 0) return 'all'
+  const selected = expandSelector(partitions, { keys: shared }, () => undefined, shared.length)
+  return 'problem' in selected ? 'all' : selected.keys.map(({ sort_key, partition_key }) => [asset_key, sort_key, partition_key])
+}
+
+async function allOf(view: View, asset_key: string): Promise<readonly PartitionStatusRow[]> {
+  const rows = await readRows(view, 'partition_status', [{ column: 'asset_key', is: '=', value: asset_key }], UPSTREAM_ROWS_MAX)
+  return rows as unknown as readonly PartitionStatusRow[]
+}
+
+const byKey = (rows: readonly PartitionStatusRow[]): ReadonlyMap<string, PartitionStatusRow> =>
+  new Map(rows.map((row) => [keyText([row.asset_key, row.sort_key, row.partition_key]), row]))
+
+/** The metadata is in the row of the task that made it; one task of several of an asset is not found by the asset alone. */
+async function readMetadata(view: View, rows: readonly PartitionStatusRow[]): Promise<ReadonlyMap<string, TaskRow['metadata']>> {
+  const keys = new Map<string, RowKey>()
+  for (const { last_materialization_run_id: run_id, asset_key } of rows) {
+    if (run_id !== null) keys.set(keyText([run_id, asset_key]), [run_id, asset_key])
+  }
+  const tasks = (await view.rows('tasks', [...keys.values()])) as unknown as readonly TaskRow[]
+  return new Map(tasks.flatMap((task) => (task.materialization_id === null ? [] : [[task.materialization_id, task.metadata] as const])))
+}
+
+const present = (row: Materialized, metadata: ReadonlyMap<string, TaskRow['metadata']>): UpstreamRow => ({
+  partition_key: row.partition_key,
+  materialization_id: row.last_materialization_id,
+  materialized_at: instantText(row.last_materialization_at),
+  code_version: row.last_materialization_code_version,
+  data_version: row.data_version,
+  metadata: (metadata.get(row.last_materialization_id) ?? null) as UpstreamRow['metadata'],
+})

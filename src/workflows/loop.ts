@@ -1,0 +1,25 @@
+// What all loops share: when to begin anew, how long to wait after a failure, and their status for searches.
+
+import { defineSearchAttributeKey } from '@temporalio/common'
+import * as wf from '@temporalio/workflow'
+
+/** Temporal suggests a new run by the number of events, and does not count signals for it. */
+const SIGNALS_MAX = 1_000
+
+export function isTimeToBeginAnew(signals: number, turns: number, turns_max: number | undefined): boolean {
+  if (signals >= SIGNALS_MAX || (turns_max !== undefined && turns >= turns_max)) return true
+  return wf.workflowInfo().continueAsNewSuggested
+}
+
+const FIRST_MS = 1_000
+const LONGEST_MS = 60_000
+
+export const backoffMs = (failures: number): number => Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 6))
+
+const SERVO_STATUS = defineSearchAttributeKey('ServoStatus', 'KEYWORD')
+
+/** An event of the history, so only where it changes. */
+export function setStatus(status: string): void {
+  if (wf.workflowInfo().typedSearchAttributes.get(SERVO_STATUS) === status) return
+  wf.upsertSearchAttributes([{ key: SERVO_STATUS, value: status }])
+}

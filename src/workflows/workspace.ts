@@ -1,0 +1,116 @@
+// The loop of a workspace: it says when a turn is due, and never what a turn decides. Pokes make it look at once; what is
+// due by time wakes it; and a backstop finds what nobody announced. Nothing kills it: a turn that fails is backed off, and
+// shows on its page.
+
+import * as wf from '@temporalio/workflow'
+import type { Activities } from '../activities/index.js'
+import { workflowId } from '../core/names.js'
+import { HAND_OVER_OPTIONS, TURN_OPTIONS } from './activity-options.js'
+import {
+  drainSignal,
+  type LoopState,
+  mergeDueSignal,
+  missedSignal,
+  pokeSignal,
+  stateQuery,
+  type TurnReport,
+  type WorkspaceLoopInput,
+} from './contract.js'
+import { backoffMs, isTimeToBeginAnew, setStatus } from './loop.js'
+import { errorText, statusOf, turnSummary, waitSummary, workspaceDetails, type WorkspaceStatus } from './words.js'
+
+const decider = wf.proxyActivities<Pick<Activities, 'turn'>>(TURN_OPTIONS)
+const work = wf.proxyActivities<Pick<Activities, 'handOver'>>(HAND_OVER_OPTIONS)
+
+/** A wish for less than this waits so long all the same: each turn costs a place in the history. */
+const WAIT_MS_MIN = 1_000
+/** What a turn is told of at a time; the rest goes with the next one. */
+const MISSED_AT_ONCE = 100
+
+export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
+  const { tenant_id, workspace_id, timings } = input
+  const scope = { tenant_id, workspace_id }
+  const missed = new Set(input.missed)
+  let { failures, last_error } = input
+  let dirty = false
+  let drain = false
+  let signals = 0
+  let turns = 0
+  let idle_ms = timings.backstop_ms
+  let report: TurnReport | undefined
+  let unstarted = 0
+  const wake = () => {
+    signals += 1
+    dirty = true
+  }
+  wf.setHandler(pokeSignal, wake)
+  wf.setHandler(missedSignal, (names) => {
+    for (const name of names ?? []) missed.add(name)
+    wake()
+  })
+  wf.setHandler(drainSignal, () => {
+    drain = true
+    wake()
+  })
+  wf.setHandler(stateQuery, (): LoopState => ({ turns, failures, last_error, sequence: report?.sequence ?? 0 }))
+  const show = (status: WorkspaceStatus) => {
+    setStatus(status)
+    wf.setCurrentDetails(workspaceDetails(status, report, last_error))
+  }
+  const isLast = () => drain || isTimeToBeginAnew(signals, turns, input.turns_max)
+
+  /** Beside the turns: no turn and no new beginning waits for it. */
+  async function sweep(): Promise<void> {
+    for (;;) {
+      await wf.condition(() => unstarted > 0)
+      unstarted = 0
+      await work.handOver(scope)
+    }
+  }
+  // It ends with the loop's cancellation; while the loop lives, what fails is tried again without end.
+  void sweep().catch(() => undefined)
+
+  /** How long to wait after it, if nothing comes. */
+  async function turn(): Promise<number> {
+    const names = [...missed].slice(0, MISSED_AT_ONCE)
+    report = await decider.turn.executeWithOptions({ summary: turnSummary(turns) }, [{ ...scope, missed: names }])
+    for (const name of names) missed.delete(name)
+    failures = 0
+    last_error = null
+    unstarted = report.unstarted
+    show(statusOf(report))
+    if (report.merge_due) {
+      // A maintenance loop that is not there is started by ensureLoops, and looks for itself.
+      await wf
+        .getExternalWorkflowHandle(workflowId(scope, 'maintenance'))
+        .signal(mergeDueSignal)
+        .catch(() => undefined)
+    }
+    if (report.more || missed.size > 0) return 0
+    if (report.wake_in_ms !== null) return Math.max(WAIT_MS_MIN, Math.min(report.wake_in_ms, timings.backstop_ms_max))
+    // Quieter and quieter while nothing comes.
+    idle_ms = report.published_count > 0 ? timings.backstop_ms : Math.min(idle_ms * 2, timings.backstop_ms_max)
+    return idle_ms
+  }
+
+  show('STARTING')
+  for (;;) {
+    dirty = false
+    turns += 1
+    let wait_ms: number
+    try {
+      wait_ms = await turn()
+    } catch (error) {
+      if (wf.isCancellation(error)) throw error
+      failures += 1
+      last_error = errorText(error)
+      show('ERROR')
+      wait_ms = backoffMs(failures)
+    }
+    if (isLast()) break
+    if (wait_ms > 0) await wf.condition(() => dirty, wait_ms, { summary: waitSummary(report?.wake_at ?? null) })
+    if (isLast()) break
+  }
+  await wf.condition(wf.allHandlersFinished)
+  await wf.continueAsNew<typeof workspaceLoop>({ ...input, missed: [...missed], failures, last_error })
+}
