@@ -18,13 +18,19 @@ export class SetUpError extends Error {
   }
 }
 
-/** `only` names the parts that the caller needs: tools, dependencies, fake-gcs-server, build. */
-export async function setUp({ say = console.log, only = ['tools', 'dependencies', 'fake-gcs-server', 'build'] } = {}) {
+const PARTS = ['tools', 'dependencies', 'fake-gcs-server', 'temporal', 'build']
+
+/** `only` names the parts that the caller needs. */
+export async function setUp({ say = console.log, only = PARTS } = {}) {
   if (only.includes('tools')) checkTools()
   if (only.includes('dependencies')) installDependencies(say)
   if (only.includes('fake-gcs-server')) {
     const { ensureFakeGcsServer } = await import('./fake-gcs-server.js')
     await ensureFakeGcsServer(say)
+  }
+  if (only.includes('temporal')) {
+    const { ensureTemporal } = await import('./temporal.js')
+    await ensureTemporal({ say })
   }
   if (only.includes('build')) await buildWhatIsStale(say)
 }
@@ -41,10 +47,12 @@ function checkTools() {
   const go = versionOf('go', ['version'])
   if (go === undefined) {
     faults.push(
-      'Go was not found: install it from https://go.dev/dl. The tests run against a real fake-gcs-server, which is built from source.',
+      'Go was not found: install it from https://go.dev/dl. The tests run against a real fake-gcs-server and a real Temporal server, and both are built from source.',
     )
   } else if (!isAtLeast(go, GO_MIN)) {
-    faults.push(`Go is ${go}, and ${GO_MIN.join('.')} or later is needed to build fake-gcs-server: install it from https://go.dev/dl.`)
+    faults.push(
+      `Go is ${go}, and ${GO_MIN.join('.')} or later is needed to build fake-gcs-server and the Temporal server: install it from https://go.dev/dl.`,
+    )
   }
   if (faults.length > 0) throw new SetUpError(faults.join('\n'))
 }
