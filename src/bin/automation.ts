@@ -1,0 +1,137 @@
+// The automation process: it runs the loops of one workspace, the turns that they call for, and the hand-over of what the
+// turns publish. It holds the hot state, and nothing that another process could not load again.
+
+import { Worker, type WorkerOptions } from '@temporalio/worker'
+import { fileURLToPath } from 'node:url'
+import { createActivities } from '../activities/index.js'
+import { createDirectPort } from '../activities/direct.js'
+import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
+import { createHandOver } from '../activities/hand-over.js'
+import { createPoker } from '../activities/poke.js'
+import { messageOf } from '../core/errors.js'
+import { TASK_QUEUES } from '../core/names.js'
+import { MINUTE_MS } from '../core/time.js'
+import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS } from '../core/limits.js'
+import { createCurrent } from '../readers/current.js'
+import { createReconcile } from '../turn/controllers.js'
+import { createTurn } from '../turn/turn.js'
+import type { LoopTimings } from '../workflows/contract.js'
+import type { ServerConfig } from './config.js'
+import { openAppender, openDeps, openReader, turnDeps } from './deps.js'
+import { connectWorker, openClient } from './temporal.js'
+
+export type Automation = {
+  /** Ends what is under way, and leaves the loops to whoever comes next. */
+  readonly stop: () => Promise<void>
+  /** Resolves when it has ended, whoever ended it; rejects when a worker failed. */
+  readonly ended: Promise<void>
+}
+
+export type AutomationOptions = {
+  readonly log: (message: string) => void
+  readonly timings?: LoopTimings
+  /** The workflows, bundled ahead: a path, or a folder of sources for tests. */
+  readonly workflows?: Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>
+}
+
+const TIMINGS: LoopTimings = { backstop_ms: BACKSTOP_MS, backstop_ms_max: BACKSTOP_IDLE_MS_MAX, maintenance_ms: 10 * MINUTE_MS }
+const ENSURE_EVERY_MS = 3 * MINUTE_MS
+/** A turn is over within seconds; what takes longer is cut off and done again by the next process. */
+const SHUTDOWN_GRACE_MS = 10_000
+const SHUTDOWN_FORCE_MS = 15_000
+/** Loops of one workspace: a few, and their histories are short. */
+const CACHED_WORKFLOWS_MAX = 200
+
+export async function startAutomation(config: ServerConfig, options: AutomationOptions): Promise<Automation> {
+  const { log } = options
+  const timings = options.timings ?? TIMINGS
+  const { scope } = { scope: { tenant_id: config.workspace.tenant_id, workspace_id: config.workspace.workspace_id } }
+  const connection = await connectWorker(config.temporal)
+  const { client, close: closeClient } = openClient(config.temporal)
+  const deps = await openDeps(config.workspace)
+  const appender = await openAppender(deps, log)
+  const poke = createPoker({ client: () => client, scope, clock: deps.clock, log })
+  const reader = openReader(deps)
+  const hand_over = createHandOver({
+    ...deps,
+    reader,
+    current: createCurrent({ reader, clock: deps.clock }),
+    port: createDirectPort({ clock: deps.clock, worker_secrets: config.worker_secrets }),
+    submit: { scope, appender, random: deps.random, poke },
+    secrets: config.secrets,
+    callback_url: config.api_url,
+    log,
+  })
+  const turn = createTurn({
+    ...turnDeps(deps, appender, log),
+    reconcile: createReconcile({ secret: config.secrets[0] }),
+    onPublish: hand_over.onPublish,
+  })
+  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over })
+  const common = {
+    connection,
+    namespace: config.temporal.namespace,
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    shutdownForceTime: SHUTDOWN_FORCE_MS,
+  }
+  const workers = await Promise.all([
+    Worker.create({
+      ...common,
+      taskQueue: TASK_QUEUES.loops,
+      maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
+      ...(options.workflows ?? { workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.cjs', import.meta.url)) } }),
+    }),
+    // One turn at a time is all that a workspace has use for; the second slot is for one that was given up.
+    Worker.create({ ...common, taskQueue: TASK_QUEUES.turn, activities: { turn: activities.turn }, maxConcurrentActivityTaskExecutions: 2 }),
+    Worker.create({
+      ...common,
+      taskQueue: TASK_QUEUES.work,
+      activities: { handOver: activities.handOver, maintain: activities.maintain },
+      maxConcurrentActivityTaskExecutions: 10,
+    }),
+  ])
+  const ensuring = keepEnsured({ client, scope, timings }, log)
+  const running = Promise.all(workers.map((worker) => worker.run()))
+  let isStopping = false
+  const stop = () => {
+    if (isStopping) return
+    isStopping = true
+    for (const worker of workers) worker.shutdown()
+  }
+  const ended = running
+    .then(() => undefined)
+    .finally(async () => {
+      stop()
+      ensuring.stop()
+      await hand_over.settled()
+      await closeClient()
+      await connection.close()
+      await deps.close()
+    })
+  return {
+    ended,
+    async stop() {
+      stop()
+      await ended
+    },
+  }
+}
+
+/** At once, and every few minutes: a loop that somebody ended in the Temporal UI, or that a wiped server has lost, comes back. */
+function keepEnsured(deps: Parameters<typeof ensureLoops>[0], log: (message: string) => void): { readonly stop: () => void } {
+  let isFirst = true
+  async function ensure(): Promise<void> {
+    try {
+      const started = await ensureLoops(deps)
+      for (const kind of started) log(`The ${kind} loop was not running, and was started.`)
+      if (isFirst && !started.includes('workspace')) await pokeWorkspace(deps)
+      isFirst = false
+    } catch (error) {
+      log(`The loops could not be looked after now, and will be again in a moment: ${messageOf(error)}`)
+    }
+  }
+  void ensure()
+  const timer = setInterval(() => void ensure(), ENSURE_EVERY_MS)
+  return { stop: () => clearInterval(timer) }
+}
+

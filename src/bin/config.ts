@@ -1,0 +1,169 @@
+// What a process is told by flags and by its environment: read once, at its start, with everything that is wrong with it in
+// one message. A flag goes before the environment, and the environment before the default.
+
+import { isLoopback } from '../core/host.js'
+import { isName, isTenantId } from '../core/ids.js'
+import { NAMESPACE_DEFAULT } from '../core/names.js'
+import type { Secret } from '../core/run-id.js'
+import type { Secrets } from '../core/token.js'
+import { storeFault } from '../storage/open.js'
+import type { WorkspaceConfig } from './deps.js'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+export type TemporalConfig = { readonly address: string; readonly namespace: string; readonly api_key?: string }
+
+/** What the API and the automation have in common. */
+export type ServerConfig = {
+  readonly workspace: WorkspaceConfig
+  readonly temporal: TemporalConfig
+  /** The first one makes ids and tokens, all of them are accepted. */
+  readonly secrets: Secrets
+  readonly worker_secrets: Secrets | undefined
+  /** Where workers reach the API. */
+  readonly api_url: string
+  readonly log_level: LogLevel
+}
+
+export type ApiConfig = ServerConfig & {
+  readonly host: string
+  readonly port: number
+  readonly api_token: string | undefined
+  readonly rate_limit_per_minute: number
+}
+
+const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export class ConfigError extends Error {
+  readonly faults: readonly string[]
+  constructor(faults: readonly string[]) {
+    super(faults.length === 1 ? `${faults[0]}` : `${faults.length} settings are wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    this.name = 'ConfigError'
+    this.faults = faults
+  }
+}
+
+export const PORT_DEFAULT = 7800
+export const TEMPORAL_ADDRESS_DEFAULT = '127.0.0.1:7233'
+
+type Fault = { readonly fault: string }
+
+/** What these hold is shown to nobody. */
+const SECRET = new Set(['SERVO_SECRETS', 'SERVO_WORKER_SECRETS', 'SERVO_API_TOKEN', 'TEMPORAL_API_KEY'])
+
+/** Reads settings one by one and keeps what is wrong with them. */
+function createSource(environment: Environment) {
+  const faults: string[] = []
+  return {
+    faults,
+    read<T>(name: string, fallback: string | undefined, parse: (text: string) => T): Exclude<T, Fault> | undefined {
+      const given = environment[name]
+      const text = given === undefined || given === '' ? fallback : given
+      if (text === undefined) return undefined
+      const parsed = parse(text)
+      if (typeof parsed !== 'object' || parsed === null || !('fault' in parsed)) return parsed as Exclude<T, Fault>
+      faults.push(SECRET.has(name) ? `${name} is not as it should be. ${parsed.fault}` : `${name} is ${JSON.stringify(text)}. ${parsed.fault}`)
+      return undefined
+    },
+  }
+}
+
+type Source = ReturnType<typeof createSource>
+
+export function readApiConfig(environment: Environment): ApiConfig {
+  const source = createSource(environment)
+  const server = readServer(source)
+  const host = source.read('SERVO_HOST', '127.0.0.1', anyText) ?? ''
+  const port = source.read('SERVO_PORT', String(PORT_DEFAULT), wholeFrom(0, 65_535)) ?? 0
+  const api_token = source.read('SERVO_API_TOKEN', undefined, atLeast(16))
+  const rate_limit_per_minute = source.read('SERVO_RATE_LIMIT', '6000', wholeFrom(1, 10_000_000)) ?? 0
+  if (!isLoopback(host) && api_token === undefined) {
+    source.faults.push(
+      `SERVO_HOST is ${JSON.stringify(host)}, which others can reach, and SERVO_API_TOKEN is not set. Set a token of 16 characters or more, or listen on 127.0.0.1.`,
+    )
+  }
+  return complete(source, { ...server, host, port, api_token, rate_limit_per_minute })
+}
+
+export function readServerConfig(environment: Environment): ServerConfig {
+  const source = createSource(environment)
+  return complete(source, readServer(source))
+}
+
+function complete<T>({ faults }: Source, config: T): T {
+  if (faults.length > 0) throw new ConfigError(faults)
+  return config
+}
+
+function readServer(source: Source): ServerConfig {
+  const gcs_endpoint = source.read('STORAGE_EMULATOR_HOST', undefined, anyText)
+  const cache_folder = source.read('SERVO_CACHE', undefined, anyText)
+  const api_key = source.read('TEMPORAL_API_KEY', undefined, anyText)
+  const secrets = source.read('SERVO_SECRETS', undefined, readSecrets)
+  if (secrets === undefined && source.faults.every((fault) => !fault.startsWith('SERVO_SECRETS'))) {
+    source.faults.push(
+      'SERVO_SECRETS is not set. Give it one or more keys, newest first, such as k1:a-long-random-text; `servo dev` makes one for this machine.',
+    )
+  }
+  return {
+    workspace: {
+      store: source.read('SERVO_STORE', 'local:.servo/store', storePlace) ?? '',
+      tenant_id: source.read('SERVO_TENANT', 'default', tenantName) ?? '',
+      workspace_id: source.read('SERVO_WORKSPACE', 'default', tenantName) ?? '',
+      ...(gcs_endpoint === undefined ? {} : { gcs_endpoint }),
+      ...(cache_folder === undefined ? {} : { cache_folder }),
+    },
+    temporal: {
+      address: source.read('TEMPORAL_ADDRESS', TEMPORAL_ADDRESS_DEFAULT, hostAndPort) ?? '',
+      namespace: source.read('TEMPORAL_NAMESPACE', NAMESPACE_DEFAULT, anyText) ?? '',
+      ...(api_key === undefined ? {} : { api_key }),
+    },
+    secrets: secrets ?? NO_SECRETS,
+    worker_secrets: source.read('SERVO_WORKER_SECRETS', undefined, readSecrets),
+    api_url: source.read('SERVO_API_URL', `http://127.0.0.1:${PORT_DEFAULT}`, httpUrl) ?? '',
+    log_level: source.read('SERVO_LOG_LEVEL', 'info', logLevel) ?? 'info',
+  }
+}
+
+/** Never used: a configuration without secrets is refused. */
+const NO_SECRETS: Secrets = [{ secret_key_id: 'none', secret: '' }]
+
+const anyText = (text: string): string => text
+const atLeast = (characters: number) => (text: string) =>
+  text.length >= characters ? text : { fault: `It has ${text.length} characters: give it ${characters} or more.` }
+const tenantName = (text: string) => (isTenantId(text) ? text : { fault: 'Use 1 to 63 of a-z, 0-9 and -, the first no -.' })
+const storePlace = (text: string) => {
+  const fault = storeFault(text)
+  return fault === undefined ? text : { fault }
+}
+const wholeFrom = (min: number, max: number) => (text: string) => {
+  const number = Number(text)
+  return /^\d{1,9}$/.test(text) && number >= min && number <= max ? number : { fault: `Give it a whole number from ${min} to ${max}.` }
+}
+const hostAndPort = (text: string) =>
+  /^[^\s:/]+:\d{1,5}$/.test(text) ? text : { fault: 'Give it host and port, such as 127.0.0.1:7233.' }
+const logLevel = (text: string) =>
+  (LOG_LEVELS as readonly string[]).includes(text) ? (text as LogLevel) : { fault: `Give it one of ${LOG_LEVELS.join(', ')}.` }
+
+function httpUrl(text: string): string | Fault {
+  const url = URL.canParse(text) ? new URL(text) : undefined
+  const isFit = url !== undefined && (url.protocol === 'http:' || url.protocol === 'https:') && url.search === '' && url.hash === ''
+  return isFit ? text.replace(/\/+$/, '') : { fault: 'Give it a URL, such as http://127.0.0.1:7800.' }
+}
+
+const SECRET_CHARACTERS_MIN = 16
+
+/** `k2:the-new-one,k1:the-old-one`. What is wrong is told without the secret. */
+export function readSecrets(text: string): Secrets | Fault {
+  const secrets = text.split(',').map((each): Secret => {
+    const at = each.indexOf(':')
+    return { secret_key_id: each.slice(0, Math.max(0, at)).trim(), secret: each.slice(at + 1) }
+  })
+  const ids = secrets.map(({ secret_key_id }) => secret_key_id)
+  const isFit = secrets.every(({ secret_key_id, secret }) => isName(secret_key_id) && secret.length >= SECRET_CHARACTERS_MIN)
+  if (!isFit || new Set(ids).size < ids.length) {
+    return { fault: `Write key_id:secret, several of them separated by commas, each secret of ${SECRET_CHARACTERS_MIN} characters or more.` }
+  }
+  return secrets as unknown as Secrets
+}
