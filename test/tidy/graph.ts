@@ -49,6 +49,7 @@ export const ENTRIES = [
   'bench/truth/child.ts',
   'test/crash/main.ts',
   'test/crash/local-steps-child.ts',
+  'test/fixtures/worker-child.ts',
   'test/mutants/main.ts',
   'test/simulation/main.ts',
 ] as const

@@ -1,0 +1,153 @@
+// The OpenAPI 3.1 document of the worker protocol, made from the contract's schemas: a worker's one operation, and as its
+// callbacks what the worker says back. docs/worker-openapi.json is what this returns.
+
+import { z } from 'zod'
+import {
+  completedRequest,
+  completedResponse,
+  dispatch,
+  DISPATCH_PATH,
+  dispatchAnswer,
+  dispatchRequest,
+  dispatchResponse,
+  heartbeatRequest,
+  heartbeatResponse,
+  logLine,
+  logsRequest,
+  logsResponse,
+  SIGNATURE_HEADER,
+  startedRequest,
+  startedResponse,
+} from './worker.js'
+
+type JsonObject = { readonly [name: string]: unknown }
+
+const SCHEMAS = [
+  dispatch,
+  dispatchRequest,
+  dispatchAnswer,
+  dispatchResponse,
+  startedRequest,
+  startedResponse,
+  heartbeatRequest,
+  heartbeatResponse,
+  completedRequest,
+  completedResponse,
+  logLine,
+  logsRequest,
+  logsResponse,
+]
+
+export const workerOpenApi = (): JsonObject => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Servo worker protocol',
+    version: 'servo-worker-v1',
+    description: 'What a worker is handed, and what it says back. docs/worker-protocol.md explains it step by step.',
+  },
+  paths: { [DISPATCH_PATH]: { post: dispatchOperation() } },
+  components: {
+    schemas: { ...contractSchemas(), Problem: PROBLEM },
+    securitySchemes: {
+      taskToken: { type: 'http', scheme: 'bearer', description: 'The task_token of the dispatch.' },
+      signature: {
+        type: 'apiKey',
+        in: 'header',
+        name: SIGNATURE_HEADER,
+        description: 't={seconds},k={key id},v1={hex}: the HMAC-SHA256 of "{seconds}.{body}" with the secret of that key.',
+      },
+    },
+  },
+})
+
+function dispatchOperation(): JsonObject {
+  return {
+    operationId: 'dispatch',
+    summary: 'Hands attempts to a worker, up to 50 in one request. May be sent again.',
+    // A worker without keys takes what it is sent.
+    security: [{ signature: [] }, {}],
+    requestBody: body('DispatchRequest'),
+    responses: {
+      200: answer('An answer for each dispatch, in their order.', 'DispatchResponse'),
+      400: problem('The body is not what the protocol says; nothing of it was taken.'),
+      401: problem('The signature is missing, wrong, too old, or of a key that is not known.'),
+      413: problem('The body is larger than 32 MiB.'),
+    },
+    callbacks: {
+      started: callback('started', 'Asks whether this execution may run the code.', 'StartedRequest', 'StartedResponse'),
+      heartbeat: callback('heartbeat', 'Says that the code runs, and how far it is.', 'HeartbeatRequest', 'HeartbeatResponse'),
+      logs: callback('logs', 'Hands over lines of the log.', 'LogsRequest', 'LogsResponse'),
+      completed: callback('completed', 'Says how the attempt ended.', 'CompletedRequest', 'CompletedResponse'),
+    },
+  }
+}
+
+const callback = (name: string, summary: string, request: string, response: string): JsonObject => ({
+  // Each dispatch of the request has a URL of its own; an expression can name one of them only.
+  [`{$request.body#/dispatches/0/callback_url}/${name}`]: {
+    post: {
+      operationId: name,
+      summary,
+      security: [{ taskToken: [] }],
+      requestBody: body(request),
+      responses: {
+        200: answer('It is recorded, or was before.', response),
+        409: problem('The attempt belongs to another execution, or is over: stop, and say nothing more.'),
+        '4XX': problem('It was not taken, and is not when it is sent again; 408, 425 and 429 are worth another try.'),
+        '5XX': problem('It may have been taken or not: send the same again.'),
+      },
+    },
+  },
+})
+
+const reference = (name: string): JsonObject => ({ $ref: `#/components/schemas/${name}` })
+const content = (type: string, name: string): JsonObject => ({ content: { [type]: { schema: reference(name) } } })
+const body = (name: string): JsonObject => ({ required: true, ...content('application/json', name) })
+const answer = (description: string, name: string): JsonObject => ({ description, ...content('application/json', name) })
+const problem = (description: string): JsonObject => ({ description, ...content('application/problem+json', 'Problem') })
+
+const PROBLEM: JsonObject = {
+  description: 'A problem of RFC 9457.',
+  type: 'object',
+  properties: {
+    type: { type: 'string' },
+    title: { type: 'string' },
+    status: { type: 'integer' },
+    detail: { type: 'string', description: 'What happened, and what to do.' },
+    errors: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: { path: { type: 'string' }, message: { type: 'string' } },
+        required: ['path', 'message'],
+      },
+    },
+  },
+  required: ['type', 'title', 'status', 'detail'],
+}
+
+/** What the schema checks in code: no keyword follows from it by itself. */
+const NEEDED_BY_OUTCOME: JsonObject = {
+  allOf: [
+    ['SUCCEEDED', 'materialization_id'],
+    ['FAILED', 'error'],
+  ].map(([outcome, member]) => ({ if: { properties: { outcome: { const: outcome } } }, then: { required: [member] } })),
+}
+
+/** Those of the registry by their ids, and beside them what several of them share. Members that nobody knows are no
+ *  fault, which is the `input` form: a later version of either side may say more. */
+function contractSchemas(): JsonObject {
+  const registry = z.registry<{ id: string }>()
+  for (const schema of SCHEMAS) registry.add(schema, { id: z.globalRegistry.get(schema)?.id as string })
+  const { schemas } = z.toJSONSchema(registry, { io: 'input', uri: (id) => `#/components/schemas/${id}` })
+  const { __shared: shared, ...own } = schemas as unknown as Readonly<Record<string, JsonObject>>
+  const all = { ...own, ...(shared?.['$defs'] as object | undefined) }
+  const text = JSON.stringify(all).replaceAll('#/components/schemas/__shared#/$defs/', '#/components/schemas/')
+  const plain = Object.entries(JSON.parse(text) as Readonly<Record<string, JsonObject>>)
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([id, { $schema: _, $id: __, id: ___, ...schema }]) => [
+      id,
+      id === 'CompletedRequest' ? { ...schema, ...NEEDED_BY_OUTCOME } : schema,
+    ])
+  return Object.fromEntries(plain) as JsonObject
+}

@@ -1,0 +1,203 @@
+// One attempt, from the question whether it may start to the report of how it ended. Nothing that its code does ends
+// the worker, and its code runs only after the API has said that this execution is the one.
+
+import { type CompletedRequest, type Dispatch, type StartedResponse, startedResponse } from '../../api/contract/worker.js'
+import { messageOf } from '../../core/errors.js'
+import { instantMs, instantText } from '../../core/time.js'
+import { newUlid, type RandomBytes } from '../../core/ulid.js'
+import { type RunContext, runPartitions } from '../context.js'
+import type { Asset } from '../dependency.js'
+import { type CallAnswer, createPost, describe, isTaken, type Post, repeat } from './call.js'
+import { type Heartbeats, startHeartbeats } from './heartbeat.js'
+import { createLogSender, type LogSender } from './log-sender.js'
+import { type CodeEnd, type Outcome, outcomeOf, refusedReport } from './outcome.js'
+import { pause } from './pause.js'
+import { createStop, type Stop } from './stop.js'
+
+export type WorkerClock = { readonly now: () => number; readonly elapsed: () => number }
+
+export type AttemptDeps = {
+  readonly worker_id: string
+  readonly clock: WorkerClock
+  readonly random: RandomBytes
+  readonly log: (message: string) => void
+  readonly call_timeout_ms: number
+  readonly completed_within_ms: number
+  /** Aborted when the worker is closed: nothing is sent any more. */
+  readonly closed: AbortSignal
+}
+
+export type Attempt = {
+  readonly stop: Stop['stop']
+  /** Reports without waiting for the code. */
+  readonly abandon: () => void
+  /** The code is over, or never ran. */
+  readonly codeEnded: Promise<void>
+  readonly finished: Promise<void>
+}
+
+type Work = AttemptDeps & {
+  readonly dispatch: Dispatch
+  readonly asset: Asset
+  readonly execution_id: string
+  readonly post: Post
+  readonly stopping: Stop
+  readonly abandoned: AbortSignal
+  readonly release: () => void
+}
+
+const RETRY_FIRST_MS = 100
+const RETRY_LONGEST_MS = 5_000
+/** A chunk that is not answered for this long is given up, so that the next ones have a chance. */
+const LOG_CHUNK_WITHIN_MS = 60_000
+
+const CONFLICT: CallAnswer = { kind: 'answered', status: 409, body: undefined, retry_after_ms: 0 }
+
+export function startAttempt(deps: AttemptDeps, dispatch: Dispatch, asset: Asset): Attempt {
+  const say = (message: string) => deps.log(`${dispatch.run_id} ${dispatch.task_key}, attempt ${dispatch.attempt}: ${message}`)
+  const abandoned = new AbortController()
+  const stopping = createStop()
+  let release: () => void = () => undefined
+  const codeEnded = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  const post = createPost({ ...dispatch, call_timeout_ms: deps.call_timeout_ms, closed: deps.closed })
+  const work: Work = {
+    ...deps,
+    log: say,
+    dispatch,
+    asset,
+    execution_id: newUlid(deps.clock.now(), deps.random),
+    // After a conflict nothing is said any more, whoever wants to.
+    post: async (path, body) => (stopping.kind() === 'conflict' ? CONFLICT : post(path, body)),
+    stopping,
+    abandoned: abandoned.signal,
+    release: () => release(),
+  }
+  const finished = execute(work)
+    .catch((error: unknown) => say(`it ended by a fault of the worker: ${error instanceof Error ? error.stack : messageOf(error)}`))
+    .finally(release)
+  return { stop: stopping.stop, abandon: () => abandoned.abort(), codeEnded, finished }
+}
+
+async function execute(work: Work): Promise<void> {
+  const started = await askToStart(work)
+  if (started === undefined) return
+  const { stopping, dispatch } = work
+  const logs = openLogs(work)
+  const beats = openHeartbeats(work, started)
+  const codeOver = new AbortController()
+  if (dispatch.timeout_ms !== null) {
+    void pause(dispatch.timeout_ms, codeOver.signal).then(() => !codeOver.signal.aborted && stopping.stop('timeout'))
+  }
+  const end = await runCode(work, logs, beats)
+  const stopped = stopping.kind()
+  codeOver.abort()
+  if (end.kind !== 'abandoned') work.release()
+  // Beats go on meanwhile: the last lines may take longer than the attempt may be silent.
+  await logs.close()
+  await beats.stop()
+  if (stopping.kind() === 'conflict') return work.log('it belongs to another execution, or is over. Nothing is reported.')
+  await report(
+    work,
+    outcomeOf(end, stopped, () => newUlid(work.clock.now(), work.random)),
+  )
+}
+
+const said = ({ execution_id, dispatch }: Work) => ({ execution_id, sequence: dispatch.sequence })
+
+const codeVersion = ({ asset }: Work) =>
+  asset.definition.code_version === undefined ? {} : { code_version: asset.definition.code_version }
+
+/** The same execution_id each time: an answer that was lost is given again. */
+async function askToStart(work: Work): Promise<StartedResponse | undefined> {
+  const { clock, dispatch, worker_id } = work
+  const deadline = instantMs(dispatch.start_deadline_at)
+  const body = { ...said(work), worker_id, ...codeVersion(work), worker_started_at: instantText(clock.now()) }
+  const call = async (): Promise<CallAnswer> => {
+    const answer = await work.post('started', body)
+    // What says yes and is no answer of this protocol comes from something in between: it is asked again.
+    return isTaken(answer) && readStarted(answer) === undefined
+      ? { kind: 'unanswered', problem: 'its answer was none of this protocol' }
+      : answer
+  }
+  const answer = await repeat(call, { ...patience(work), signal: work.stopping.signal, isDue: () => clock.now() < deadline })
+  const started = readStarted(answer)
+  if (started === undefined) work.log(`it is dropped, because started ${describe(answer)}`)
+  return started
+}
+
+const readStarted = (answer: CallAnswer): StartedResponse | undefined =>
+  isTaken(answer) && answer.kind === 'answered' ? startedResponse.safeParse(answer.body).data : undefined
+
+const patience = ({ random }: Work) => ({ random, first_ms: RETRY_FIRST_MS, longest_ms: RETRY_LONGEST_MS })
+
+function openLogs(work: Work): LogSender {
+  const { clock, log, stopping, post, closed } = work
+  return createLogSender({
+    now: clock.now,
+    log,
+    closed,
+    onConflict: () => stopping.stop('conflict'),
+    send(chunk, signal) {
+      const began = clock.elapsed()
+      const isDue = () => clock.elapsed() - began < LOG_CHUNK_WITHIN_MS
+      return repeat(() => post('logs', { ...said(work), ...chunk }), { ...patience(work), signal, isDue })
+    },
+  })
+}
+
+function openHeartbeats(work: Work, { heartbeat_interval_ms }: StartedResponse): Heartbeats {
+  const { clock, dispatch, stopping } = work
+  return startHeartbeats({
+    interval_ms: Math.min(heartbeat_interval_ms, dispatch.heartbeat_timeout_ms / 3),
+    send: (beat) => work.post('heartbeat', { ...said(work), ...beat }),
+    onCancel: () => stopping.stop('cancel'),
+    onConflict: () => stopping.stop('conflict'),
+    log: work.log,
+    elapsed: clock.elapsed,
+  })
+}
+
+/** Never rejects: what the code throws is a value here, also when it throws after nobody waits for it any more. */
+function runCode(work: Work, { logger }: LogSender, { setProgress }: Heartbeats): Promise<CodeEnd> {
+  const { dispatch, asset, stopping, abandoned } = work
+  if (abandoned.aborted) return Promise.resolve({ kind: 'abandoned' })
+  const dependencies = asset.definition.deps.map(({ asset_key }) => [asset_key, []] as const)
+  const context: RunContext = {
+    run_id: dispatch.run_id,
+    asset_key: dispatch.asset_key,
+    attempt: dispatch.attempt,
+    attempt_id: dispatch.attempt_id,
+    partitions: runPartitions(asset.definition.partitions, dispatch.partition_keys ?? []),
+    upstream: { ...Object.fromEntries(dependencies), ...dispatch.upstream },
+    logger,
+    signal: stopping.signal,
+    heartbeat: setProgress,
+  }
+  return new Promise((resolve) => {
+    abandoned.addEventListener('abort', () => resolve({ kind: 'abandoned' }))
+    new Promise((run) => run(asset.run(context))).then(
+      (value) => resolve({ kind: 'returned', value }),
+      (error: unknown) => resolve({ kind: 'threw', error }),
+    )
+  })
+}
+
+async function report(work: Work, outcome: Outcome): Promise<void> {
+  const answer = await send(work, outcome)
+  if (isTaken(answer)) return
+  work.log(`completed (${outcome.outcome}) ${describe(answer)}`)
+  const isRefused = answer.kind === 'answered' && [400, 413, 422].includes(answer.status)
+  if (!isRefused) return
+  const second = await send(work, refusedReport(describe(answer)))
+  if (!isTaken(second)) work.log(`completed (FAILED) ${describe(second)}`)
+}
+
+function send(work: Work, outcome: Outcome): Promise<CallAnswer> {
+  const { clock, closed, completed_within_ms } = work
+  const body: CompletedRequest = { ...said(work), ...outcome, ...codeVersion(work), worker_finished_at: instantText(clock.now()) }
+  const began = clock.elapsed()
+  const isDue = () => clock.elapsed() - began < completed_within_ms
+  return repeat(() => work.post('completed', body), { ...patience(work), signal: closed, isDue })
+}

@@ -1,0 +1,77 @@
+// The attempts that this worker has, and which more it takes: the same attempt once, as many as there are slots, and
+// none while it drains.
+
+import type { Dispatch, DispatchAnswer } from '../../api/contract/worker.js'
+import { suggestion } from '../../core/spelling.js'
+import type { CodeLocation } from '../code-location.js'
+import { pause } from './pause.js'
+import type { Asset } from '../dependency.js'
+import type { Attempt } from './attempt.js'
+
+export type RosterOptions = {
+  readonly location: CodeLocation
+  readonly slots: number
+  readonly start: (dispatch: Dispatch, asset: Asset) => Attempt
+}
+
+export type Roster = {
+  readonly take: (dispatch: Dispatch) => DispatchAnswer
+  /** Attempts whose code runs, or is about to. */
+  readonly running: () => number
+  readonly isDraining: () => boolean
+  readonly drain: (patience: { readonly grace_ms: number; readonly stop_grace_ms: number }) => Promise<void>
+}
+
+export function createRoster({ location, slots, start }: RosterOptions): Roster {
+  const assets = new Map(location.assets.map((asset) => [asset.key, asset]))
+  /** Until they are reported: a repeated dispatch must find them. */
+  const attempts = new Map<string, Attempt>()
+  const working = new Set<string>()
+  let isDraining = false
+
+  const answer = (dispatch: Dispatch): Omit<DispatchAnswer, 'attempt_id'> => {
+    const { attempt_id, asset_key, location_name } = dispatch
+    if (attempts.has(attempt_id)) return { answer: 'ACCEPTED' }
+    // Before what would be refused: the worker that takes this one's place may know the asset.
+    if (isDraining) return { answer: 'BUSY' }
+    if (location_name !== location.name) {
+      const message = `This worker serves the code location ${location.name}, and not ${location_name}. Deploy the location with the URL of its own worker.`
+      return { answer: 'REFUSED', error: { code: 'OTHER_LOCATION', message } }
+    }
+    const asset = assets.get(asset_key)
+    if (asset === undefined) {
+      const message = `The code location ${location.name} has no asset ${asset_key} in this worker.${suggestion(asset_key, [...assets.keys()])} Start the worker again with the module that was deployed.`
+      return { answer: 'REFUSED', error: { code: 'UNKNOWN_ASSET', message } }
+    }
+    if (working.size >= slots) return { answer: 'BUSY' }
+    working.add(attempt_id)
+    const attempt = start(dispatch, asset)
+    attempts.set(attempt_id, attempt)
+    void attempt.codeEnded.then(() => working.delete(attempt_id))
+    void attempt.finished.then(() => attempts.delete(attempt_id))
+    return { answer: 'ACCEPTED' }
+  }
+
+  return {
+    take: (dispatch) => ({ attempt_id: dispatch.attempt_id, ...answer(dispatch) }),
+    running: () => working.size,
+    isDraining: () => isDraining,
+    async drain({ grace_ms, stop_grace_ms }) {
+      isDraining = true
+      const all = [...attempts.values()]
+      const finished = Promise.all(all.map((attempt) => attempt.finished))
+      if (await isWithin(finished, grace_ms)) return
+      for (const attempt of all) attempt.stop('drain')
+      if (await isWithin(finished, stop_grace_ms)) return
+      for (const attempt of all) attempt.abandon()
+      await finished
+    },
+  }
+}
+
+async function isWithin(promise: Promise<unknown>, duration_ms: number): Promise<boolean> {
+  const done = new AbortController()
+  void promise.then(() => done.abort())
+  await pause(duration_ms, done.signal)
+  return done.signal.aborted
+}

@@ -1,0 +1,87 @@
+// The HTTP side of a worker: two paths, and a problem for everything else.
+
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { DISPATCH_PATH, dispatchRequest, type DispatchRequest, SIGNATURE_HEADER } from '../../api/contract/worker.js'
+import { messageOf } from '../../core/errors.js'
+import type { Secret } from '../../core/run-id.js'
+import { signatureFault } from '../../core/token.js'
+import { badRequest, failedHere, noJson, notFound, notSigned, type Problem, PROBLEM_TYPE, tooLarge } from './problem.js'
+
+export type ServerOptions = {
+  /** Of those who may dispatch; none: whoever reaches the port may. */
+  readonly secrets: readonly Secret[]
+  readonly now: () => number
+  readonly log: (message: string) => void
+  readonly onDispatch: (request: DispatchRequest) => object
+  readonly health: () => object
+}
+
+/** Fifty attempts of 10,000 partitions each fit. */
+export const BODY_BYTES_MAX = 32 * 1_024 * 1_024
+/** Longer than callers keep an idle connection, so that none is closed under a request. */
+const KEEP_ALIVE_MS = 75_000
+
+export const createWorkerServer = (options: ServerOptions): Server =>
+  createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    answer(options, request)
+      .catch((error: unknown): Reply => {
+        options.log(`A request could not be handled: ${error instanceof Error ? error.stack : messageOf(error)}`)
+        return problem(failedHere())
+      })
+      .then((reply) => send(request, response, reply))
+      .catch((error: unknown) => options.log(`An answer could not be sent: ${messageOf(error)}`))
+  })
+
+type Reply = { readonly status: number; readonly type: string; readonly body: object }
+
+const json = (body: object): Reply => ({ status: 200, type: 'application/json', body })
+const problem = (body: Problem): Reply => ({ status: body.status, type: PROBLEM_TYPE, body })
+
+async function answer({ secrets, now, onDispatch, health }: ServerOptions, request: IncomingMessage): Promise<Reply> {
+  const { method = 'GET', url = '/', headers } = request
+  const path = url.split('?', 1)[0] as string
+  if (method === 'GET' && path === '/healthz') return json(health())
+  if (method !== 'POST' || path !== DISPATCH_PATH) return problem(notFound(method, path))
+  const body = await readBody(request)
+  if (body === undefined) return problem(tooLarge(BODY_BYTES_MAX))
+  if (secrets.length > 0) {
+    const signature = headers[SIGNATURE_HEADER]
+    const fault = signatureFault(secrets, Array.isArray(signature) ? signature[0] : signature, body, now())
+    if (fault !== undefined) return problem(notSigned(fault))
+  }
+  let value: unknown
+  try {
+    value = JSON.parse(body)
+  } catch {
+    return problem(noJson())
+  }
+  const read = dispatchRequest.safeParse(value)
+  return read.success ? json(onDispatch(read.data as DispatchRequest)) : problem(badRequest(read.error))
+}
+
+/** undefined: there is more of it than anybody should send. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  if (Number(request.headers['content-length'] ?? 0) > BODY_BYTES_MAX) return undefined
+  const parts: Buffer[] = []
+  let size = 0
+  for await (const part of request as AsyncIterable<Buffer>) {
+    size += part.length
+    if (size > BODY_BYTES_MAX) return undefined
+    parts.push(part)
+  }
+  return Buffer.concat(parts).toString('utf8')
+}
+
+function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Reply): void {
+  const text = JSON.stringify(body)
+  // Of a request that was not read to its end, the rest would be taken for the next one.
+  const isWhole = request.complete
+  response.writeHead(status, {
+    'content-type': type,
+    'content-length': Buffer.byteLength(text),
+    ...(isWhole ? {} : { connection: 'close' }),
+  })
+  response.end(text, () => {
+    if (!isWhole) request.destroy()
+  })
+}

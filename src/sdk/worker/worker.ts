@@ -1,0 +1,91 @@
+// A worker: serves the assets of one code location over HTTP, and tells the API what becomes of each attempt.
+
+import { once } from 'node:events'
+import type { AddressInfo } from 'node:net'
+import type { Secret } from '../../core/run-id.js'
+import { MINUTE_MS, SECOND_MS } from '../../core/time.js'
+import type { RandomBytes } from '../../core/ulid.js'
+import type { CodeLocation } from '../code-location.js'
+import { startAttempt, type WorkerClock } from './attempt.js'
+import { createRoster } from './roster.js'
+import { createWorkerServer } from './server.js'
+
+export type WorkerOptions = {
+  readonly location: CodeLocation
+  readonly host: string
+  /** 0: any that is free. */
+  readonly port: number
+  /** Attempts whose code runs at the same time. */
+  readonly slots: number
+  /** Keys by which dispatches are verified; none: whoever reaches the port may dispatch. */
+  readonly secrets: readonly Secret[]
+  readonly worker_id: string
+  readonly clock: WorkerClock
+  readonly random: RandomBytes
+  readonly log: (message: string) => void
+  /** How long a drain lets code finish, and how long code has after it was told to stop. */
+  readonly grace_ms?: number
+  readonly stop_grace_ms?: number
+  readonly call_timeout_ms?: number
+  readonly completed_within_ms?: number
+}
+
+export type Worker = {
+  readonly url: string
+  /** Takes nothing new, lets what runs finish within the grace, reports the rest as cancelled, and closes. */
+  readonly drain: () => Promise<void>
+  /** At once: what runs is told to stop, and nothing is reported. */
+  readonly close: () => Promise<void>
+}
+
+const GRACE_MS = 30 * SECOND_MS
+const STOP_GRACE_MS = 5 * SECOND_MS
+const CALL_TIMEOUT_MS = 15 * SECOND_MS
+const COMPLETED_WITHIN_MS = 2 * MINUTE_MS
+
+export async function startWorker(options: WorkerOptions): Promise<Worker> {
+  const { location, clock, slots, host, port, log, secrets } = options
+  const { call_timeout_ms = CALL_TIMEOUT_MS, completed_within_ms = COMPLETED_WITHIN_MS } = options
+  const { grace_ms = GRACE_MS, stop_grace_ms = STOP_GRACE_MS } = options
+  const closed = new AbortController()
+  const deps = { ...options, call_timeout_ms, completed_within_ms, closed: closed.signal }
+  const roster = createRoster({ location, slots, start: (dispatch, asset) => startAttempt(deps, dispatch, asset) })
+  const server = createWorkerServer({
+    secrets,
+    now: clock.now,
+    log,
+    onDispatch: ({ dispatches }) => ({ answers: dispatches.map(roster.take) }),
+    health: () => ({
+      status: roster.isDraining() ? 'draining' : 'ok',
+      location_name: location.name,
+      running: roster.running(),
+      slots,
+    }),
+  })
+  server.listen(port, host)
+  // Rejects with what `error` says, such as a port that is taken.
+  await once(server, 'listening')
+
+  const close = async (): Promise<void> => {
+    closed.abort()
+    const isClosed = once(server, 'close')
+    if (!server.listening) return
+    server.close()
+    server.closeAllConnections()
+    await isClosed
+  }
+  return {
+    url: urlOf(server.address() as AddressInfo),
+    close: async () => {
+      closed.abort()
+      await roster.drain({ grace_ms: 0, stop_grace_ms: 0 })
+      await close()
+    },
+    async drain() {
+      await roster.drain({ grace_ms, stop_grace_ms })
+      await close()
+    },
+  }
+}
+
+const urlOf = ({ address, port, family }: AddressInfo): string => `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`

@@ -1,0 +1,204 @@
+// What every worker must do, whatever it is written in: driven over HTTP as a black box, beside the receiver that takes
+// its callbacks and knows what no worker may say.
+
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type Dispatch, dispatchResponse, type DispatchResponse } from '../../src/api/contract/worker.js'
+import { signBody } from '../../src/core/token.js'
+import { newUlid } from '../../src/core/ulid.js'
+import { systemRandom } from '../../src/bin/clock.js'
+import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
+import { masked, readStory, replyOf, STORY_NAMES, type Story } from './stories.js'
+
+export type WorkerProcess = { readonly url: string; readonly stop: () => Promise<void> }
+/** Starts a worker that serves the location `conformance`, with these variables in its environment. */
+export type StartWorkerProcess = (environment: Readonly<Record<string, string>>) => Promise<WorkerProcess>
+
+const SECRET = { secret_key_id: 'k1', secret: 'a secret of the tests' }
+const DEADLINE_MS = 60_000
+const START_TIMEOUT_MS = 120_000
+const random = systemRandom()
+const newAttempt = () => newUlid(Date.now(), random)
+const template = readStory('success').request.dispatches[0] as Dispatch
+
+export function protocolSuite(name: string, startWorkerProcess: StartWorkerProcess): void {
+  describe(`the protocol, kept by ${name}`, () => {
+    let folder = ''
+    let file = ''
+    let worker: WorkerProcess
+    let receiver: Receiver
+
+    beforeAll(async () => {
+      folder = mkdtempSync(join(tmpdir(), 'servo-conformance-'))
+      file = join(folder, 'touched')
+      worker = await startWorkerProcess({ CONFORMANCE_FILE: file, SERVO_WORKER_SECRETS: `${SECRET.secret_key_id}:${SECRET.secret}` })
+    }, START_TIMEOUT_MS)
+    afterAll(async () => {
+      await worker?.stop()
+      rmSync(folder, { recursive: true, force: true })
+    }, START_TIMEOUT_MS)
+    beforeEach(async () => {
+      writeFileSync(file, '')
+      receiver = await startReceiver({ heartbeat_interval_ms: 50 })
+    })
+    afterEach(async () => {
+      await receiver.close()
+      expect(receiver.faults).toEqual([])
+    })
+
+    const post = (body: string, headers: Readonly<Record<string, string>>) =>
+      fetch(`${worker.url}/servo/v1/dispatch`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+    const signed = (body: string) => post(body, { 'servo-signature': signBody([SECRET], body, Date.now()) })
+    /** With what only a living test can know: where the receiver is, and what time it is. */
+    const living = (dispatch: Dispatch, attempt_id: string): Dispatch => ({
+      ...dispatch,
+      attempt_id,
+      callback_url: receiver.callbackUrl(attempt_id),
+      task_token: receiver.tokenOf(attempt_id),
+      start_deadline_at: new Date(Date.now() + DEADLINE_MS).toISOString(),
+    })
+    const dispatch = async (dispatches: readonly Dispatch[]): Promise<DispatchResponse['answers']> => {
+      const response = await signed(JSON.stringify({ protocol: 'servo-worker-v1', dispatches }))
+      expect(response.status).toBe(200)
+      return dispatchResponse.parse(await response.json()).answers
+    }
+    const touched = () => readFileSync(file, 'utf8').split('\n').filter(Boolean)
+    const touch = async (attempt_id: string) =>
+      dispatch([living({ ...template, asset_key: 'conformance.touch', upstream: {} }, attempt_id)])
+
+    const play = async (story: Story): Promise<{ readonly attempt_id: string; readonly answers: DispatchResponse['answers'] }> => {
+      const attempt_id = newAttempt()
+      receiver.answerBy(({ path }, earlier) => replyOf(story, path, earlier.filter((each) => each.path === path).length))
+      const answers = await dispatch(story.request.dispatches.map((each) => living(each, attempt_id)))
+      const last = story.callbacks.at(-1)
+      const isOver = () => receiver.of(attempt_id).some(({ path, status }) => path === last?.path && status === last.status)
+      if (last !== undefined) await receiver.until(isOver, `The last callback of "${story.title}"`)
+      return { attempt_id, answers }
+    }
+
+    test.each(STORY_NAMES)('tells the story %s', async (storyName) => {
+      const story = readStory(storyName)
+      const { attempt_id, answers } = await play(story)
+      // How a worker words why it refuses is its own affair.
+      const shortened = (all: Story['response']['answers']) => all.map(({ answer, error }) => ({ answer, code: error?.code }))
+      expect(shortened(answers)).toEqual(shortened(story.response.answers))
+      for (const { error } of answers) if (error !== undefined) expect(error.message).toMatch(/\w \w.*\.$/)
+      expect(masked(receiver.of(attempt_id))).toEqual(story.callbacks.map(({ path, body }) => ({ path, body })))
+    })
+
+    test('runs an attempt once that it is sent twice, in one request and in two', async () => {
+      const attempt_id = newAttempt()
+      const twice = living({ ...template, asset_key: 'conformance.wait', upstream: {} }, attempt_id)
+      const answers = [...(await dispatch([twice, twice])), ...(await dispatch([twice]))]
+      expect(answers.map(({ answer }) => answer)).toEqual(['ACCEPTED', 'ACCEPTED', 'ACCEPTED'])
+      await receiver.until(() => receiver.of(attempt_id).some(({ path }) => path === 'heartbeat'), 'A heartbeat')
+      expect(await dispatch([twice])).toMatchObject([{ attempt_id, answer: 'ACCEPTED' }])
+      receiver.answerBy(({ path }) => (path === 'heartbeat' ? { status: 200, body: { cancel: true } } : undefined))
+      await receiver.completed(attempt_id)
+      expect(receiver.of(attempt_id).filter(({ path }) => path === 'started')).toHaveLength(1)
+    })
+
+    test('runs no code of an attempt that belongs to another execution', async () => {
+      const other = newAttempt()
+      const own = newAttempt()
+      receiver.answerBy(({ path, attempt_id }) => (path === 'started' && attempt_id === other ? { status: 409, body: {} } : undefined))
+      await touch(other)
+      await receiver.until(() => receiver.of(other).length > 0, 'started')
+      await touch(own)
+      await receiver.completed(own)
+      expect(touched()).toEqual([own])
+      expect(receiver.of(other)).toMatchObject([{ path: 'started' }])
+    })
+
+    test('runs the code once although answers of started are lost, busy and cut', async () => {
+      const attempt_id = newAttempt()
+      const replies = ['dropped', { status: 503 }, { status: 429 }, 'lost'] as const
+      receiver.answerBy(({ path }, earlier) => (path === 'started' ? replies[earlier.length] : undefined))
+      await touch(attempt_id)
+      await receiver.completed(attempt_id)
+      const started = receiver.of(attempt_id).filter(({ path }) => path === 'started')
+      expect(new Set(started.map(({ body }) => body.execution_id)).size).toBe(1)
+      expect(started).toHaveLength(5)
+      expect(touched()).toEqual([attempt_id])
+    })
+
+    test('says again how an attempt ended until it is answered, with the same ids', async () => {
+      const attempt_id = newAttempt()
+      const replies = [{ status: 500 }, 'lost', undefined] as const
+      receiver.answerBy(({ path }, earlier) =>
+        path === 'completed' ? replies[earlier.filter((each) => each.path === path).length] : undefined,
+      )
+      await touch(attempt_id)
+      await receiver.until(() => receiver.of(attempt_id).filter(({ path }) => path === 'completed').length === 3, 'A third completed')
+      const bodies = receiver.of(attempt_id).filter(({ path }) => path === 'completed')
+      expect(new Set(bodies.map(({ body }) => JSON.stringify(body))).size).toBe(1)
+      expect(touched()).toEqual([attempt_id])
+    })
+
+    test('sends heartbeats that count from 0 while the code runs, and stops when one is answered with 409', async () => {
+      const attempt_id = newAttempt()
+      receiver.answerBy(({ path }, earlier) => (path === 'heartbeat' && earlier.length === 4 ? { status: 409 } : undefined))
+      await dispatch([living({ ...template, asset_key: 'conformance.wait', upstream: {} }, attempt_id)])
+      await receiver.until(() => receiver.of(attempt_id).length === 5, 'The fourth heartbeat')
+      // Another attempt from begin to end: what the first one had to say would have come by then.
+      const other = newAttempt()
+      await touch(other)
+      await receiver.completed(other)
+      const [, ...beats] = receiver.of(attempt_id)
+      expect(beats.map(({ path, body }) => [path, body['seq']])).toEqual([0, 1, 2, 3].map((seq) => ['heartbeat', seq]))
+      expect(beats.at(-1)?.body['progress']).toEqual({ done: 1, total: 3, message: 'waiting' })
+    })
+
+    describe('refuses', () => {
+      const body = JSON.stringify({ protocol: 'servo-worker-v1', dispatches: [] })
+      const asProblem = async (response: Response, status: number) => {
+        expect({ status: response.status, type: response.headers.get('content-type') }).toEqual({
+          status,
+          type: 'application/problem+json',
+        })
+        const problem = (await response.json()) as Readonly<Record<string, unknown>>
+        expect(problem).toMatchObject({ status, title: expect.any(String), type: expect.any(String), detail: expect.stringMatching(/\.$/) })
+        return problem
+      }
+
+      test.each([
+        ['no signature', {}],
+        ['a wrong one', { 'servo-signature': signBody([{ ...SECRET, secret: 'another' }], body, Date.now()) }],
+        ['one of another key', { 'servo-signature': signBody([{ ...SECRET, secret_key_id: 'k0' }], body, Date.now()) }],
+        ['an old one', { 'servo-signature': signBody([SECRET], body, Date.now() - 3_600_000) }],
+        ['one of another body', { 'servo-signature': signBody([SECRET], `${body} `, Date.now()) }],
+      ])('a body with %s', async (_, headers: Readonly<Record<string, string>>) => {
+        await asProblem(await post(body, headers), 401)
+      })
+
+      test('a body that is no JSON', async () => {
+        await asProblem(await signed('{"protocol"'), 400)
+      })
+
+      test('a body of another protocol, and one whose dispatch lacks its members, and names them', async () => {
+        const { errors } = await asProblem(await signed(JSON.stringify({ protocol: 'servo-worker-v9', dispatches: [template] })), 400)
+        expect(errors).toMatchObject([{ path: 'protocol', message: expect.any(String) }])
+        const { callback_url: _, ...lacking } = template
+        const second = await asProblem(await signed(JSON.stringify({ protocol: 'servo-worker-v1', dispatches: [template, lacking] })), 400)
+        expect(second['errors']).toMatchObject([{ path: 'dispatches[1].callback_url', message: expect.any(String) }])
+      })
+
+      test('another path', async () => {
+        await asProblem(await fetch(`${worker.url}/servo/v2/dispatch`), 404)
+      })
+    })
+
+    test('says how it is', async () => {
+      const response = await fetch(`${worker.url}/healthz`)
+      expect(response.status).toBe(200)
+      expect(await response.json()).toMatchObject({
+        status: 'ok',
+        location_name: 'conformance',
+        running: expect.any(Number),
+        slots: expect.any(Number),
+      })
+    })
+  })
+}

@@ -1,0 +1,23 @@
+// The worker of the SDK, as a process of its own.
+
+import { afterAll, beforeAll } from '@jest/globals'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compileTo } from '../fixtures/compiled.js'
+import { startListening } from '../fixtures/worker-process.js'
+import { protocolSuite } from './protocol.js'
+
+const SOURCES = ['src/core', 'src/events', 'src/partitions', 'src/api/contract', 'src/sdk', 'src/sdk/worker']
+const MAIN = 'test/fixtures/worker-child.ts'
+
+let folder = ''
+let main = ''
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'servo-worker-'))
+  const compiled = await compileTo(join(folder, 'servo'), [...SOURCES, MAIN, 'test/fixtures/conformance.ts'])
+  main = compiled(MAIN)
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+protocolSuite('the worker in TypeScript', (environment) => startListening(process.execPath, [main], environment))
