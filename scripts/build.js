@@ -1,4 +1,5 @@
-// Emits dist/ from src/ and makes `npx servo` find it. Types are not checked here: `npm run check` does that.
+// Emits dist/ from src/, bundles the workflows, and makes `npx servo` find it. Types are not checked here: `npm run check`
+// does that.
 
 import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
@@ -6,7 +7,7 @@ import { pathToFileURL } from 'node:url'
 import { DIST, ROOT, STAMP } from './build-state.js'
 
 /** Throws with the compiler's output when it refuses. */
-export function build() {
+export async function build() {
   const began = new Date()
   const next = `${ROOT}node_modules/.cache/servo-build-${process.pid}`
   rmSync(next, { recursive: true, force: true })
@@ -22,11 +23,26 @@ export function build() {
   }
   // Data beside the code, such as golden examples; the compiler takes only what is imported.
   cpSync(`${ROOT}src`, next, { recursive: true, filter: (path) => !/\.tsx?$/.test(path) })
+  await bundleWorkflows(next)
   const stamp = `${next}/${STAMP}`
   writeFileSync(stamp, '')
   utimesSync(stamp, began, began)
   replaceDist(next)
   linkCommand()
+}
+
+// Ahead of time, so that a process starts in a moment and a module that no workflow may import is found here.
+async function bundleWorkflows(folder) {
+  const { bundleWorkflowCode, DefaultLogger } = await import('@temporalio/worker')
+  const said = []
+  const logger = new DefaultLogger('INFO', ({ message }) => said.push(message))
+  try {
+    const { code } = await bundleWorkflowCode({ workflowsPath: `${folder}/workflows/index.js`, logger })
+    writeFileSync(`${folder}/workflow-bundle.cjs`, code)
+  } catch (error) {
+    rmSync(folder, { recursive: true, force: true })
+    throw new Error(`The workflows could not be bundled. ${error.message}\n${said.join('\n')}`)
+  }
 }
 
 // In one step for whoever starts the command meanwhile: a half-built dist/ is never there.
@@ -49,7 +65,7 @@ function linkCommand() {
 
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   try {
-    build()
+    await build()
   } catch (error) {
     process.stderr.write(`${error.message}\n`)
     process.exitCode = 1

@@ -109,7 +109,7 @@ async function buildWhatIsStale(say) {
   const began = Date.now()
   say('set-up: building dist/ …')
   const { build } = await import('./build.js')
-  build()
+  await build()
   say(`set-up: dist/ built in ${seconds(began)}`)
 }
 

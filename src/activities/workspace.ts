@@ -1,6 +1,6 @@
 // The turn as a loop calls it, and the sweep beside it. They answer counts and instants: rows stay where they are.
 
-import { Context } from '@temporalio/activity'
+import { ApplicationFailure, Context } from '@temporalio/activity'
 import type { Scope } from '../core/ids.js'
 import { type Clock, instantText, SECOND_MS } from '../core/time.js'
 import { isOver } from '../projections/state-machine.js'
@@ -16,6 +16,8 @@ export type WorkspaceActivityDeps = {
   readonly clock: Clock
   readonly turn: Turn
   readonly hand_over: HandOver
+  /** Aborted when this process is about to end: what goes on for long leaves itself to the next one. */
+  readonly stopping: AbortSignal
 }
 
 /** Well within the time after which Temporal takes the process for dead. */
@@ -24,7 +26,7 @@ const BEAT_EVERY_MS = 3 * SECOND_MS
 const SWEEP_EVERY_MS = 2 * SECOND_MS
 
 export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
-  const { turn, clock, hand_over } = deps
+  const { turn, clock, hand_over, stopping } = deps
   return {
     async turn({ missed, ...scope }: TurnCall): Promise<TurnReport> {
       servedScope(deps, scope)
@@ -41,16 +43,21 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
     async handOver(scope: Scope): Promise<void> {
       servedScope(deps, scope)
       const { cancelled, cancellationSignal } = Context.current()
+      const either = Promise.race([cancelled.catch(() => undefined), aborted(stopping)])
       await whileBeating(async () => {
-        while (!cancellationSignal.aborted) {
-          await Promise.race([clock.sleep(SWEEP_EVERY_MS), cancelled.catch(() => undefined)])
+        while (!cancellationSignal.aborted && !stopping.aborted) {
+          await Promise.race([clock.sleep(SWEEP_EVERY_MS), either])
           if ((await explained(() => hand_over.sweep())) === 0) return
         }
+        if (stopping.aborted) throw ApplicationFailure.retryable('This process is ending, and leaves the sweep to another.', 'stopping')
         await cancelled
       })
     },
   }
 }
+
+const aborted = (signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
 
 function countsOf(rows: WorkingSet): Pick<TurnReport, 'open_runs' | 'running_tasks' | 'waiting_tasks' | 'unstarted'> {
   let running_tasks = 0

@@ -18,7 +18,7 @@ import { createTurn } from '../turn/turn.js'
 import type { LoopTimings } from '../workflows/contract.js'
 import type { ServerConfig } from './config.js'
 import { openAppender, openDeps, openReader, turnDeps } from './deps.js'
-import { connectWorker, openClient } from './temporal.js'
+import { connectWorker, installRuntime, openClient } from './temporal.js'
 
 export type Automation = {
   /** Ends what is under way, and leaves the loops to whoever comes next. */
@@ -45,7 +45,9 @@ const CACHED_WORKFLOWS_MAX = 200
 export async function startAutomation(config: ServerConfig, options: AutomationOptions): Promise<Automation> {
   const { log } = options
   const timings = options.timings ?? TIMINGS
-  const { scope } = { scope: { tenant_id: config.workspace.tenant_id, workspace_id: config.workspace.workspace_id } }
+  const { tenant_id, workspace_id } = config.workspace
+  const scope = { tenant_id, workspace_id }
+  installRuntime(log)
   const connection = await connectWorker(config.temporal)
   const { client, close: closeClient } = openClient(config.temporal)
   const deps = await openDeps(config.workspace)
@@ -67,7 +69,8 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
     reconcile: createReconcile({ secret: config.secrets[0] }),
     onPublish: hand_over.onPublish,
   })
-  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over })
+  const stopping = new AbortController()
+  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: stopping.signal })
   const common = {
     connection,
     namespace: config.temporal.namespace,
@@ -92,10 +95,9 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
   ])
   const ensuring = keepEnsured({ client, scope, timings }, log)
   const running = Promise.all(workers.map((worker) => worker.run()))
-  let isStopping = false
   const stop = () => {
-    if (isStopping) return
-    isStopping = true
+    if (stopping.signal.aborted) return
+    stopping.abort()
     for (const worker of workers) worker.shutdown()
   }
   const ended = running
