@@ -3,7 +3,7 @@
 
 import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { fileURLToPath } from 'node:url'
-import { createActivities } from '../activities/index.js'
+import { type Activities, createActivities } from '../activities/index.js'
 import { createDirectPort } from '../activities/direct.js'
 import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
 import { createHandOver } from '../activities/hand-over.js'
@@ -71,28 +71,12 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
   })
   const stopping = new AbortController()
   const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: stopping.signal })
-  const common = {
+  const workers = await createWorkers({
     connection,
     namespace: config.temporal.namespace,
-    shutdownGraceTime: SHUTDOWN_GRACE_MS,
-    shutdownForceTime: SHUTDOWN_FORCE_MS,
-  }
-  const workers = await Promise.all([
-    Worker.create({
-      ...common,
-      taskQueue: TASK_QUEUES.loops,
-      maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
-      ...(options.workflows ?? { workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.cjs', import.meta.url)) } }),
-    }),
-    // One turn at a time is all that a workspace has use for; the second slot is for one that was given up.
-    Worker.create({ ...common, taskQueue: TASK_QUEUES.turn, activities: { turn: activities.turn }, maxConcurrentActivityTaskExecutions: 2 }),
-    Worker.create({
-      ...common,
-      taskQueue: TASK_QUEUES.work,
-      activities: { handOver: activities.handOver, maintain: activities.maintain },
-      maxConcurrentActivityTaskExecutions: 10,
-    }),
-  ])
+    activities,
+    workflows: options.workflows ?? BUNDLE,
+  })
   const ensuring = keepEnsured({ client, scope, timings }, log)
   const running = Promise.all(workers.map((worker) => worker.run()))
   const stop = () => {
@@ -119,6 +103,29 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
   }
 }
 
+const BUNDLE = { workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.cjs', import.meta.url)) } }
+
+type WorkerParts = Pick<WorkerOptions, 'connection' | 'namespace'> & {
+  readonly activities: Activities
+  readonly workflows: NonNullable<AutomationOptions['workflows']>
+}
+
+/** A queue has a worker of its own, so that what waits never holds the place of what it waits for. */
+function createWorkers({ connection, namespace, activities: { turn, handOver, maintain }, workflows }: WorkerParts): Promise<Worker[]> {
+  const common = {
+    ...(connection === undefined ? {} : { connection }),
+    ...(namespace === undefined ? {} : { namespace }),
+    shutdownGraceTime: SHUTDOWN_GRACE_MS,
+    shutdownForceTime: SHUTDOWN_FORCE_MS,
+  }
+  return Promise.all([
+    Worker.create({ ...common, taskQueue: TASK_QUEUES.loops, maxCachedWorkflows: CACHED_WORKFLOWS_MAX, ...workflows }),
+    // One turn at a time is all that a workspace has use for; the second slot is for one that was given up.
+    Worker.create({ ...common, taskQueue: TASK_QUEUES.turn, activities: { turn }, maxConcurrentActivityTaskExecutions: 2 }),
+    Worker.create({ ...common, taskQueue: TASK_QUEUES.work, activities: { handOver, maintain }, maxConcurrentActivityTaskExecutions: 10 }),
+  ])
+}
+
 /** At once, and every few minutes: a loop that somebody ended in the Temporal UI, or that a wiped server has lost, comes back. */
 function keepEnsured(deps: Parameters<typeof ensureLoops>[0], log: (message: string) => void): { readonly stop: () => void } {
   let isFirst = true
@@ -136,4 +143,3 @@ function keepEnsured(deps: Parameters<typeof ensureLoops>[0], log: (message: str
   const timer = setInterval(() => void ensure(), ENSURE_EVERY_MS)
   return { stop: () => clearInterval(timer) }
 }
-

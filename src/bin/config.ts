@@ -38,7 +38,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number]
 export class ConfigError extends Error {
   readonly faults: readonly string[]
   constructor(faults: readonly string[]) {
-    super(faults.length === 1 ? `${faults[0]}` : `${faults.length} settings are wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`)
+    super(
+      faults.length === 1 ? `${faults[0]}` : `${faults.length} settings are wrong:\n${faults.map((fault) => `  - ${fault}`).join('\n')}`,
+    )
     this.name = 'ConfigError'
     this.faults = faults
   }
@@ -63,7 +65,9 @@ function createSource(environment: Environment) {
       if (text === undefined) return undefined
       const parsed = parse(text)
       if (typeof parsed !== 'object' || parsed === null || !('fault' in parsed)) return parsed as Exclude<T, Fault>
-      faults.push(SECRET.has(name) ? `${name} is not as it should be. ${parsed.fault}` : `${name} is ${JSON.stringify(text)}. ${parsed.fault}`)
+      faults.push(
+        SECRET.has(name) ? `${name} is not as it should be. ${parsed.fault}` : `${name} is ${JSON.stringify(text)}. ${parsed.fault}`,
+      )
       return undefined
     },
   }
@@ -141,8 +145,7 @@ const wholeFrom = (min: number, max: number) => (text: string) => {
   const number = Number(text)
   return /^\d{1,9}$/.test(text) && number >= min && number <= max ? number : { fault: `Give it a whole number from ${min} to ${max}.` }
 }
-const hostAndPort = (text: string) =>
-  /^[^\s:/]+:\d{1,5}$/.test(text) ? text : { fault: 'Give it host and port, such as 127.0.0.1:7233.' }
+const hostAndPort = (text: string) => (/^[^\s:/]+:\d{1,5}$/.test(text) ? text : { fault: 'Give it host and port, such as 127.0.0.1:7233.' })
 const logLevel = (text: string) =>
   (LOG_LEVELS as readonly string[]).includes(text) ? (text as LogLevel) : { fault: `Give it one of ${LOG_LEVELS.join(', ')}.` }
 
@@ -163,7 +166,9 @@ export function readSecrets(text: string): Secrets | Fault {
   const ids = secrets.map(({ secret_key_id }) => secret_key_id)
   const isFit = secrets.every(({ secret_key_id, secret }) => isName(secret_key_id) && secret.length >= SECRET_CHARACTERS_MIN)
   if (!isFit || new Set(ids).size < ids.length) {
-    return { fault: `Write key_id:secret, several of them separated by commas, each secret of ${SECRET_CHARACTERS_MIN} characters or more.` }
+    return {
+      fault: `Write key_id:secret, several of them separated by commas, each secret of ${SECRET_CHARACTERS_MIN} characters or more.`,
+    }
   }
   return secrets as unknown as Secrets
 }

@@ -15,6 +15,14 @@ type Group = {
 
 const GROUPS: readonly Group[] = [
   {
+    name: 'automation',
+    summary: 'run the loops that decide what runs',
+    load: async () => {
+      const { addAutomationCommand } = await import('./local/automation.js')
+      return (group) => addAutomationCommand(group, process.env)
+    },
+  },
+  {
     name: 'ledger',
     summary: 'append events to a ledger, fold it into tables, verify and replay it',
     load: async () => (await import('./local/ledger.js')).addLedgerCommands,
@@ -33,13 +41,15 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     if (error.code !== 'EPIPE') throw error
     process.exit(DONE)
   })
+  const isDebug = args.includes(DEBUG)
+  const words = args.filter((word) => word !== DEBUG)
   try {
-    const program = await buildProgram(args[0] === 'help' ? args[1] : args[0])
-    await program.parseAsync([...args], { from: 'user' })
+    const program = await buildProgram(words[0] === 'help' ? words[1] : words[0])
+    await program.parseAsync(words, { from: 'user' })
     return asExitCode(process.exitCode)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : USAGE
-    process.stderr.write(`servo: ${report(error)}\n`)
+    process.stderr.write(`servo: ${isDebug ? stackOf(error) : report(error)}\n`)
     return exitCodeOf(error)
   }
 }
@@ -52,7 +62,10 @@ async function buildProgram(wanted: string | undefined): Promise<Command> {
     .exitOverride()
     .configureOutput({ outputError: (text, write) => write(`servo: ${asSentence(text)}\n`) })
     .showHelpAfterError('Run it with --help to see what there is.')
-    .addHelpText('after', '\nExit codes: 0 done, 1 failed, 2 not understood, 3 the store is not reachable.')
+    .addHelpText(
+      'after',
+      '\n--debug with any command shows where an error comes from.\nExit codes: 0 done, 1 failed, 2 not understood, 3 the store is not reachable.',
+    )
   for (const { name, summary, load } of GROUPS) {
     const group = program.command(name).description(summary)
     if (name === wanted) (await load())(group)
@@ -68,11 +81,16 @@ function packageVersion(): string {
 /** A command that did what it could and still has to say that something is wrong sets process.exitCode. */
 const asExitCode = (code: typeof process.exitCode): ExitCode => (code === undefined ? DONE : (Number(code) as ExitCode))
 
-/** What nobody expected carries its stack, for whoever has to mend it. */
+/** Takes part in no command: whoever looks for the line that threw puts it anywhere. */
+const DEBUG = '--debug'
+
+/** What nobody expected says how to see more; the stack itself is for those who ask. */
 function report(error: unknown): string {
-  if (error instanceof UsageError || isOperatingError(error)) return error.message
-  return error instanceof Error && exitCodeOf(error) === FAILED ? (error.stack ?? error.message) : messageOf(error)
+  if (error instanceof UsageError || isOperatingError(error) || exitCodeOf(error) !== FAILED) return messageOf(error)
+  return `${messageOf(error)}\nRun it again with ${DEBUG} to see where this comes from.`
 }
+
+const stackOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 function asSentence(text: string): string {
   const bare = text.trim().replace(/^error: /, '')

@@ -52,7 +52,12 @@ describe('the loop of a workspace', () => {
     await appender.append([say.runRequested('user:1', { assets: { keys: ['a'] } }, now)])
     const { client } = temporal()
     const handle = client.workflow.getHandle(workflowId(scope, 'workspace'))
-    await until('the loop is there', () => handle.describe().then(() => true, () => false))
+    await until('the loop is there', () =>
+      handle.describe().then(
+        () => true,
+        () => false,
+      ),
+    )
     await handle.signal(pokeSignal)
     const reader = openReader(deps)
     const task = await until('the task is dispatched', async () => {

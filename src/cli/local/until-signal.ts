@@ -9,17 +9,25 @@ export type UntilSignal = {
   readonly clock: (clock: Clock) => Clock
 }
 
-/** A second signal ends the process at once, as it would without this. */
-export function untilSignal(): UntilSignal {
-  const controller = new AbortController()
-  const { signal } = controller
-  const stop = () => {
+/** Calls it once; a second signal ends the process at once, as it would without this. The answer takes it back. */
+export function onSignal(call: () => void): () => void {
+  const forget = () => {
     process.removeListener('SIGINT', stop)
     process.removeListener('SIGTERM', stop)
-    controller.abort()
+  }
+  const stop = () => {
+    forget()
+    call()
   }
   process.on('SIGINT', stop)
   process.on('SIGTERM', stop)
+  return forget
+}
+
+export function untilSignal(): UntilSignal {
+  const controller = new AbortController()
+  const { signal } = controller
+  onSignal(() => controller.abort())
   return {
     isStopped: () => signal.aborted,
     clock: (clock) => ({ ...clock, sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined) }),
