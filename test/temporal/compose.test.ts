@@ -14,7 +14,7 @@ import { startOnFreePort, temporalProgram } from '../fixtures/temporal.js'
 
 /** compose-check is built where set-up was left out. */
 const BUILD_TIMEOUT_MS = 15 * 60_000
-jest.setTimeout(120_000)
+jest.setTimeout(120_000) // no wait: the bound of a test that starts a server
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const FILE = join(ROOT, 'temporal/docker-compose.yml')
