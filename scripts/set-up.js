@@ -18,7 +18,7 @@ export class SetUpError extends Error {
   }
 }
 
-const PARTS = ['tools', 'dependencies', 'fake-gcs-server', 'temporal', 'build']
+const PARTS = ['tools', 'dependencies', 'fake-gcs-server', 'temporal', 'compose-check', 'build']
 
 /** `only` names the parts that the caller needs. */
 export async function setUp({ say = console.log, only = PARTS } = {}) {
@@ -31,6 +31,10 @@ export async function setUp({ say = console.log, only = PARTS } = {}) {
   if (only.includes('temporal')) {
     const { ensureTemporal } = await import('./temporal.js')
     await ensureTemporal({ say })
+  }
+  if (only.includes('compose-check')) {
+    const { ensureComposeCheck } = await import('./compose-check.js')
+    await ensureComposeCheck(say)
   }
   if (only.includes('build')) await buildWhatIsStale(say)
 }

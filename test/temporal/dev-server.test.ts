@@ -11,8 +11,7 @@ import { SEARCH_ATTRIBUTES, TASK_QUEUES, workflowId } from '../../src/core/names
 import { freePort } from '../fixtures/free-port.js'
 import { startOnFreePort, temporalProgram, withTemporal } from '../fixtures/temporal.js'
 
-/** Several servers are started and stopped. */
-jest.setTimeout(120_000)
+jest.setTimeout(120_000) // no wait: the bound of a test that starts a server
 
 const temporal = withTemporal()
 const folder = mkdtempSync(join(tmpdir(), 'servo-dev-server-'))
