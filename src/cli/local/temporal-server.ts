@@ -49,6 +49,8 @@ export type DevServer = {
   readonly address: string
   readonly ui_url: string | undefined
   readonly pid: number
+  /** How the process ended, whoever ended it. */
+  readonly ended: Promise<string>
   /** Resolves when the process has ended; a second call waits for the same end. */
   readonly stop: () => Promise<void>
 }
@@ -84,6 +86,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
     address,
     ui_url: ui_port === undefined ? undefined : `http://${HOST}:${ui_port}`,
     pid: child.pid as number,
+    ended,
     stop: () => endProcess(child, ended),
   }
 }

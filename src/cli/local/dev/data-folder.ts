@@ -1,0 +1,68 @@
+// What `servo dev` keeps of a project: the ledger, Temporal's state, logs, and the secrets of this machine. One process at
+// a time uses it.
+
+import { randomBytes } from 'node:crypto'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { UsageError } from '../../exit-code.js'
+
+export type DataFolder = {
+  readonly path: string
+  readonly store: string
+  readonly temporal_db: string
+  readonly logFile: (name: string) => string
+  /** As environment variables have them. */
+  readonly secrets: { readonly SERVO_SECRETS: string; readonly SERVO_WORKER_SECRETS: string }
+  readonly release: () => void
+}
+
+export function openDataFolder(path: string): DataFolder {
+  const folder = resolve(path)
+  mkdirSync(join(folder, 'logs'), { recursive: true })
+  const lock = join(folder, 'dev.pid')
+  takeLock(lock, folder)
+  return {
+    path: folder,
+    store: `local:${join(folder, 'store')}`,
+    temporal_db: join(folder, 'temporal.db'),
+    logFile: (name) => join(folder, 'logs', `${name}.log`),
+    secrets: readOrMakeSecrets(join(folder, 'secrets.json')),
+    release: () => rmSync(lock, { force: true }),
+  }
+}
+
+function takeLock(lock: string, folder: string): void {
+  const holder = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : undefined
+  if (holder !== undefined && holder !== process.pid && isAlive(holder)) {
+    throw new UsageError(`\`servo dev\` runs already on ${folder}, as process ${holder}. Stop it, or give another folder with --data.`)
+  }
+  writeFileSync(lock, String(process.pid))
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    // Somebody else's process is alive too.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
+}
+
+const newSecret = () => randomBytes(32).toString('base64url')
+
+/** Ids and tokens are made with these: without them running attempts could not report, so they are kept, for this user. */
+function readOrMakeSecrets(file: string): DataFolder['secrets'] {
+  if (!existsSync(file)) {
+    const made = { SERVO_SECRETS: `dev1:${newSecret()}`, SERVO_WORKER_SECRETS: `worker1:${newSecret()}` }
+    const temporary = `${file}.${process.pid}`
+    writeFileSync(temporary, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 })
+    renameSync(temporary, file)
+  }
+  chmodSync(file, 0o600)
+  const { SERVO_SECRETS, SERVO_WORKER_SECRETS } = JSON.parse(readFileSync(file, 'utf8')) as Partial<DataFolder['secrets']>
+  if (typeof SERVO_SECRETS === 'string' && typeof SERVO_WORKER_SECRETS === 'string') return { SERVO_SECRETS, SERVO_WORKER_SECRETS }
+  throw new UsageError(
+    `${file} does not hold the secrets that it should. Restore it, or delete it: tasks that run now are then tried again.`,
+  )
+}
