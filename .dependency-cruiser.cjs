@@ -27,7 +27,7 @@ const MAY_IMPORT = {
   sdk: ['core', 'partitions', 'api/contract'],
   api: ['core', 'events', 'partitions', 'readers', 'commands', 'workflows/contract'],
   cli: ['core/errors', 'api/contract'],
-  'cli/local': ['core', 'partitions', 'readers', 'commands', 'turn', 'compactor', 'sdk', 'bin/deps', 'api/contract'],
+  'cli/local': ['core', 'partitions', 'readers', 'commands', 'turn', 'compactor', 'sdk', 'bin/deps', 'bin/clock', 'api/contract'],
   console: ['api/contract'],
   bin: ['*'],
 }

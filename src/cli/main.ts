@@ -24,6 +24,14 @@ const GROUPS: readonly Group[] = [
     summary: 'show the rows of a table, now or as they were',
     load: async () => (await import('./local/table.js')).addTableCommand,
   },
+  {
+    name: 'worker',
+    summary: 'serve the assets of a module over HTTP',
+    load: async () => {
+      const { addWorkerCommand } = await import('./local/worker.js')
+      return (group) => addWorkerCommand(group, process.env)
+    },
+  },
 ]
 
 /** Runs what the arguments after the program's name ask for, and answers the exit code. Never throws. */
