@@ -15,6 +15,22 @@ type Group = {
 
 const GROUPS: readonly Group[] = [
   {
+    name: 'dev',
+    summary: 'run everything on this machine, with a worker for your module',
+    load: async () => {
+      const { addDevCommand } = await import('./local/dev.js')
+      return (group) => addDevCommand(group, process.env)
+    },
+  },
+  {
+    name: 'api',
+    summary: 'serve the REST API',
+    load: async () => {
+      const { addApiCommand } = await import('./local/api.js')
+      return (group) => addApiCommand(group, process.env, packageVersion())
+    },
+  },
+  {
     name: 'automation',
     summary: 'run the loops that decide what runs',
     load: async () => {
@@ -31,6 +47,14 @@ const GROUPS: readonly Group[] = [
     name: 'table',
     summary: 'show the rows of a table, now or as they were',
     load: async () => (await import('./local/table.js')).addTableCommand,
+  },
+  {
+    name: 'worker',
+    summary: 'serve the assets of a module over HTTP',
+    load: async () => {
+      const { addWorkerCommand } = await import('./local/worker.js')
+      return (group) => addWorkerCommand(group, process.env)
+    },
   },
 ]
 

@@ -5,6 +5,8 @@ import type { Clock } from '../../core/time.js'
 
 export type UntilSignal = {
   readonly isStopped: () => boolean
+  /** Resolves with the signal. */
+  readonly stopped: Promise<void>
   /** The same clock, whose sleep ends with the signal. */
   readonly clock: (clock: Clock) => Clock
 }
@@ -30,6 +32,9 @@ export function untilSignal(): UntilSignal {
   onSignal(() => controller.abort())
   return {
     isStopped: () => signal.aborted,
+    stopped: new Promise((resolve) => {
+      signal.addEventListener('abort', () => resolve())
+    }),
     clock: (clock) => ({ ...clock, sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined) }),
   }
 }

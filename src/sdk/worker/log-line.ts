@@ -21,7 +21,8 @@ function fieldsOf(fields: object): Readonly<Record<string, Json>> {
   let left = FIELDS_CHARACTERS_MAX
   const taken: Record<string, Json> = {}
   try {
-    for (const [name, value] of Object.entries(fields)) {
+    for (const name of Object.keys(fields)) {
+      const value = (fields as Readonly<Record<string, unknown>>)[name]
       if (value === undefined) continue
       const json = jsonOf(value)
       left -= name.length + JSON.stringify(json).length

@@ -1,0 +1,82 @@
+// The API process: it appends what people and workers say, reads what turns have published, and pokes. It decides nothing,
+// and works while Temporal does not.
+
+import { createApi } from '../api/app.js'
+import { createPoker } from '../activities/poke.js'
+import { messageOf } from '../core/errors.js'
+import { createCurrent, type Current } from '../readers/current.js'
+import type { ApiConfig } from './config.js'
+import { openAppender, openDeps, openReader } from './deps.js'
+import { openClient, type TemporalClient } from './temporal.js'
+
+export type Api = { readonly url: string; readonly stop: () => Promise<void> }
+
+export type ApiOptions = { readonly log: (message: string) => void; readonly version: string }
+
+export async function startApi(config: ApiConfig, { log, version }: ApiOptions): Promise<Api> {
+  const { tenant_id, workspace_id } = config.workspace
+  const scope = { tenant_id, workspace_id }
+  const deps = await openDeps(config.workspace)
+  const temporal = openClient(config.temporal)
+  const appender = await openAppender(deps, log)
+  const reader = openReader(deps)
+  const current = createCurrent({ reader, clock: deps.clock })
+  const app = await createApi({
+    ...deps,
+    scope,
+    appender,
+    poke: createPoker({ client: () => temporal.client, scope, clock: deps.clock, log }),
+    beats: new Map(),
+    reader,
+    current,
+    secrets: config.secrets,
+    api_token: config.api_token,
+    rate_limit_per_minute: config.rate_limit_per_minute,
+    version,
+    log: config.log_level === 'silent' ? false : { level: config.log_level },
+    readiness: () => readiness(current, temporal),
+    metrics: async () => '',
+  })
+  const url = await app.listen({ host: config.host, port: config.port })
+  return {
+    url,
+    async stop() {
+      await app.close()
+      await temporal.close()
+      await deps.close()
+    },
+  }
+}
+
+export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
+
+const TEMPORAL_TIMEOUT_MS = 2_000
+
+/** What has to be there before requests make sense. Temporal is told of and not asked for: commands wait for it. */
+async function readiness(current: Current, temporal: TemporalClient): Promise<readonly Check[]> {
+  return Promise.all([readinessOfStore(current), readinessOfTemporal(temporal)])
+}
+
+async function readinessOfStore(current: Current): Promise<Check> {
+  try {
+    const view = await current.latest()
+    if (view !== undefined) return { name: 'store', ok: true, detail: `revision ${view.sequence}` }
+    return { name: 'store', ok: false, detail: 'Nothing is published yet: the first turn does it. Is `servo automation` running?' }
+  } catch (error) {
+    return { name: 'store', ok: false, detail: messageOf(error) }
+  }
+}
+
+async function readinessOfTemporal({ client }: TemporalClient): Promise<Check> {
+  try {
+    const deadline = Date.now() + TEMPORAL_TIMEOUT_MS
+    await client.connection.withDeadline(deadline, () => client.workflowService.getSystemInfo({}))
+    return { name: 'temporal', ok: true, detail: 'it answers' }
+  } catch (error) {
+    return {
+      name: 'temporal',
+      ok: true,
+      detail: `It does not answer: ${messageOf(error)} Commands are accepted, and carried out when it is back.`,
+    }
+  }
+}

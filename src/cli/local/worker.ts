@@ -1,0 +1,108 @@
+// `servo worker`: serves the code location of a module over HTTP until it is told to stop.
+
+import { type Command, InvalidArgumentError } from 'commander'
+import { hostname } from 'node:os'
+import { systemClock, systemRandom } from '../../bin/clock.js'
+import { messageOf } from '../../core/errors.js'
+import { isLoopback } from '../../core/host.js'
+import type { Secret } from '../../core/run-id.js'
+import { loadCodeLocation, LoadError } from '../../sdk/load.js'
+import { readSecrets, SECRETS_VARIABLE } from '../../sdk/worker/secrets.js'
+import { startWorker, type Worker, type WorkerOptions } from '../../sdk/worker/worker.js'
+import { DONE, UsageError } from '../exit-code.js'
+import { parseCount } from './options.js'
+import { counted, note, printJson, printLine } from './print.js'
+import { untilSignal } from './until-signal.js'
+
+type Environment = Readonly<Record<string, string | undefined>>
+type WorkerCommandOptions = {
+  readonly port: number
+  readonly host: string
+  readonly slots: number
+  readonly grace: number
+  readonly json?: boolean
+}
+
+const PORT = 7801
+const SLOTS = 8
+const GRACE_SECONDS = 30
+
+export function addWorkerCommand(group: Command, environment: Environment): void {
+  group
+    .argument('<module>', 'the module that exports the code location, such as ./module.ts')
+    .option('--port <port>', 'where it listens; 0 takes any that is free', parsePort, PORT)
+    .option('--host <address>', `another address than loopback needs ${SECRETS_VARIABLE}`, '127.0.0.1')
+    .option('--slots <count>', 'how many attempts run at the same time', parseCount, SLOTS)
+    .option('--grace <seconds>', 'how long attempts may go on after it is told to stop', parseCount, GRACE_SECONDS)
+    .option('--json', 'print one JSON value for programs')
+    .addHelpText('after', `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.`)
+    .action((module: string, options: WorkerCommandOptions) => serve(module, options, secretsOf(environment, options.host)))
+}
+
+function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new InvalidArgumentError('Give a port from 0 to 65535.')
+}
+
+/** Whoever reaches the port of a worker without keys runs its code. */
+function secretsOf(environment: Environment, host: string): readonly Secret[] {
+  const secrets = readSecrets(environment[SECRETS_VARIABLE])
+  if ('problem' in secrets) throw new UsageError(secrets.problem)
+  if (secrets.length === 0 && !isLoopback(host)) {
+    throw new UsageError(
+      `--host ${host} lets other machines run this worker's code. Set ${SECRETS_VARIABLE} to key_id:secret, so that it takes signed dispatches only; or leave --host out.`,
+    )
+  }
+  return secrets
+}
+
+async function serve(module: string, { port, host, slots, grace, json }: WorkerCommandOptions, secrets: readonly Secret[]): Promise<void> {
+  // Before the module is loaded: who starts a process may stop it at any time.
+  const stop = untilSignal()
+  const location = await load(module)
+  // What a user's code forgets to await must not end the attempts beside it.
+  process.on('unhandledRejection', (error) => note(`A promise of the code was rejected, and nobody waited for it: ${messageOf(error)}`))
+  const worker = await listen({
+    location,
+    host,
+    port,
+    slots,
+    secrets,
+    worker_id: `${hostname()}:${process.pid}`,
+    clock: systemClock,
+    random: systemRandom(),
+    log: note,
+    grace_ms: grace * 1_000,
+  })
+  const asset_count = location.assets.length
+  if (json === true) printJson({ url: worker.url, location_name: location.name, asset_count, slots, signed: secrets.length > 0 })
+  else printLine(`Serving ${location.name} with ${counted(asset_count, 'asset')} on ${worker.url}, ${counted(slots, 'slot')}.`)
+  await stop.stopped
+  note(`Stopping: attempts have ${grace} s to finish. A second signal ends them at once.`)
+  await worker.drain()
+  // Code that does not heed its signal, or a connection of the module, would keep the process.
+  process.exit(DONE)
+}
+
+async function load(module: string) {
+  try {
+    return await loadCodeLocation(module)
+  } catch (error) {
+    if (error instanceof LoadError) throw new UsageError(error.message)
+    throw error
+  }
+}
+
+async function listen(options: WorkerOptions): Promise<Worker> {
+  try {
+    return await startWorker(options)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    const { host, port } = options
+    if (code === 'EADDRINUSE') throw new UsageError(`Port ${port} of ${host} is taken. Give another --port, or 0 for any that is free.`)
+    if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND')
+      throw new UsageError(`${host} is no address of this machine. Give another --host.`)
+    if (code === 'EACCES') throw new UsageError(`Port ${port} may not be used by this user. Give a --port above 1023.`)
+    throw error
+  }
+}
