@@ -7,7 +7,7 @@ import type { Asset } from '../../src/sdk/dependency.js'
 import { defineCodeLocation } from '../../src/sdk/code-location.js'
 import { startWorker } from '../../src/sdk/worker/worker.js'
 import { readSecrets } from '../../src/bin/config.js'
-import { startSystem, type System } from '../../test/fixtures/system.js'
+import { startSystem, type System, type SystemOptions } from '../../test/fixtures/system.js'
 import { until } from '../../test/fixtures/until.js'
 
 export type Measured = System & {
@@ -21,8 +21,13 @@ const OVER = ['SUCCEEDED', 'FAILED', 'CANCELLED']
 const OVER_WITHIN_MS = 300_000
 
 /** Serves and deploys the assets, runs the benchmark, and ends all of it. */
-export async function withSystem(assets: readonly Asset[], slots: number, run: (system: Measured) => Promise<void>): Promise<void> {
-  const system = await startSystem({ slots })
+export async function withSystem(
+  assets: readonly Asset[],
+  slots: number,
+  run: (system: Measured) => Promise<void>,
+  options: SystemOptions = {},
+): Promise<void> {
+  const system = await startSystem({ slots, ...options })
   const location = defineCodeLocation({ name: 'bench', assets })
   const secrets = readSecrets(system.environment['SERVO_WORKER_SECRETS'] ?? '')
   const worker = await startWorker({
