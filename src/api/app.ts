@@ -4,7 +4,7 @@
 import helmet from '@fastify/helmet'
 import rateLimit from '@fastify/rate-limit'
 import swagger from '@fastify/swagger'
-import fastify from 'fastify'
+import fastify, { LogController } from 'fastify'
 import { jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler } from 'fastify-type-provider-zod'
 import { REQUEST_BYTES_MAX, WAIT_MS_MAX } from '../core/limits.js'
 import { addAssetRoutes } from './assets.js'
@@ -30,10 +30,9 @@ export async function createApi(given: ApiDeps): Promise<Api> {
   const deps: RouteDeps = { ...given, log_counts: new Map() }
   const app = fastify({
     logger: loggerOf(deps.log, deps.scope),
-    disableRequestLogging: true,
     bodyLimit: REQUEST_BYTES_MAX,
     genReqId: ({ headers }) => requestIdOf(deps, headers['x-request-id']),
-    requestIdLogLabel: 'request_id',
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
     // Longer than any wait that a request may ask for.
     requestTimeout: 2 * WAIT_MS_MAX,
     // Task keys and asset keys are longer than the hundred characters that Fastify takes.

@@ -9,7 +9,8 @@ import { CREATE } from '../storage/object-store.js'
 import type { WriteOnce } from '../storage/write-once.js'
 import { type Problem, problem } from './problem.js'
 
-/** What each attempt has stored, by attempt id: counted here once it was listed. */
+/** What each attempt has stored, by attempt id: listed once, then counted. Processes that serve one attempt at the same time
+ *  do not see each other's chunks, so that the limit is that of each; one that takes over has listed what is there. */
 export type LogCounts = Map<string, Promise<Stored>>
 type Stored = { bytes: number; readonly chunks: Set<number> }
 

@@ -43,18 +43,36 @@ export function timelineOf({ run, tasks, outbox, refusals }: TimelineRows): read
     ...tasks.flatMap((task) => taskEntries(task, started.has(attemptText(task)))),
     ...refusals.map(refusalEntry),
   ]
-  return entries.sort(compareEntries)
+  return inCausalOrder(entries, run, tasks)
 }
 
 const attemptText = ({ task_key, attempt }: { readonly task_key: string; readonly attempt: number }): string => `${task_key}/${attempt}`
 
-const rankOf = ({ event_type }: TimelineEntry): number => ORDER.indexOf(event_type)
+/** A decision is stamped with the beginning of its turn, floored to a second: before what it answers to. Nothing is placed
+ *  before its cause, whatever its stamp says. */
+function inCausalOrder(entries: readonly TimelineEntry[], run: RunRow, tasks: readonly TaskRow[]): readonly TimelineEntry[] {
+  const planned_at = Math.max(run.requested_at, run.planned_at ?? 0)
+  const readyAt = new Map(tasks.map((task) => [attemptText(task), task.ready_at ?? 0]))
+  const dispatchedAt = new Map<string, number>()
+  const placeOf = ({ event_type, at, task_key, attempt }: TimelineEntry): number => {
+    if (task_key === undefined || attempt === undefined) return Math.max(at, run.requested_at)
+    const name = attemptText({ task_key, attempt })
+    if (event_type === 'DispatchRequested') dispatchedAt.set(name, Math.max(at, planned_at, readyAt.get(name) ?? 0))
+    return Math.max(at, planned_at, dispatchedAt.get(name) ?? 0)
+  }
+  return entries
+    .toSorted((left, right) => rankOf(left) - rankOf(right))
+    .map((entry) => ({ entry, place: placeOf(entry) }))
+    .sort((left, right) => left.place - right.place || compareEntries(left.entry, right.entry))
+    .map(({ entry }) => entry)
+}
+
+/** What it rests on comes first. What was refused may be of any kind, and comes last. */
+const rankOf = ({ event_type, detail }: TimelineEntry): number =>
+  detail !== undefined && 'refused' in detail ? ORDER.length : ORDER.indexOf(event_type)
 
 const compareEntries = (left: TimelineEntry, right: TimelineEntry): number =>
-  left.at - right.at ||
-  rankOf(left) - rankOf(right) ||
-  compareText(left.task_key ?? '', right.task_key ?? '') ||
-  (left.attempt ?? 0) - (right.attempt ?? 0)
+  rankOf(left) - rankOf(right) || compareText(left.task_key ?? '', right.task_key ?? '') || (left.attempt ?? 0) - (right.attempt ?? 0)
 
 function runEntries(run: RunRow): readonly TimelineEntry[] {
   const { requested_at, requested_by, planned_at, finished_at, error, tasks_total, cancel_requested_at, cancel_requested_by } = run
