@@ -9,7 +9,7 @@ import type { UpstreamMaterialization } from '../../src/sdk/context.js'
 import type { DescribedLocation } from '../../src/sdk/definition.js'
 import { buildPackage } from '../fixtures/built-package.js'
 import { createPlanStory, tasksIn } from '../fixtures/plan-story.js'
-import { ROOT, runProcess } from '../tidy/tree.js'
+import { ROOT, runProcess, runTool } from '../tidy/tree.js'
 
 const TIMEOUT_MS = 120_000
 const DAYS = ['2025-01-01', '2025-01-02', '2025-01-03', '2025-01-04', '2025-01-05']
@@ -250,20 +250,27 @@ test(
   TIMEOUT_MS,
 )
 
-describe('data that is wrong', () => {
-  test(
-    'is refused where a price is none',
-    async () => {
-      const file = join(checkout, 'examples/quickstart/data/products.csv')
-      const text = readFileSync(file, 'utf8')
-      appendFileSync(file, 'kettle,Kettle,cheap\n')
-      const { ran } = await run([{ asset_key: 'shop.products' }], newFolder())
-      writeFileSync(file, text)
-      expect(ran[0]).toMatchObject({
-        error: 'The price of kettle is "cheap". Write it as 12.50 in products.csv.',
-        retryable: false,
-      })
-    },
-    TIMEOUT_MS,
-  )
-})
+test(
+  'its types are checked with those of the repository',
+  async () => {
+    const { stdout } = await runTool('node_modules/typescript/bin/tsc', ['-p', '.', '--listFilesOnly'], ROOT)
+    expect(stdout.split('\n')).toContain(join(ROOT, 'examples/quickstart/pipeline.ts'))
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'a price that is none is refused with the product',
+  async () => {
+    const file = join(checkout, 'examples/quickstart/data/products.csv')
+    const text = readFileSync(file, 'utf8')
+    appendFileSync(file, 'kettle,Kettle,cheap\n')
+    const { ran } = await run([{ asset_key: 'shop.products' }], newFolder())
+    writeFileSync(file, text)
+    expect(ran[0]).toMatchObject({
+      error: 'The price of kettle is "cheap". Write it as 12.50 in products.csv.',
+      retryable: false,
+    })
+  },
+  TIMEOUT_MS,
+)
