@@ -109,7 +109,7 @@ test(
     for (const { attempt_id } of all) await started(attempt_id)
     servo.stop('SIGTERM')
     for (const { attempt_id } of all) {
-      expect((await receiver.completed(attempt_id)).body).toMatchObject({ outcome: 'CANCELLED', error: { code: 'WORKER_DRAINED' } })
+      expect((await receiver.completed(attempt_id)).body).toMatchObject({ outcome: 'RELEASED', error: { code: 'WORKER_DRAINED' } })
     }
     expect(await servo.finished).toMatchObject({ code: 0 })
   },
