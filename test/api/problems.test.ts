@@ -22,6 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+const PROBLEM_JSON = 'application/problem+json; charset=utf-8'
 const CURSOR = 'The cursor is damaged, or of another list. Send next_cursor of the page before as it is, or begin without one.'
 const OTHER_LIST = Buffer.from(JSON.stringify({ v: 1, of: 'tasks', at: ['x', 'y'] })).toString('base64url')
 
@@ -106,7 +107,7 @@ describe('a fault', () => {
       body: { type: `urn:servo:problem:${code}`, status, request_id: answer.headers['x-request-id'] },
     })
     expect(String(answer.body['detail']).slice(0, detail.length)).toBe(detail)
-    expect(answer.headers['content-type']).toBe('application/problem+json')
+    expect(answer.headers['content-type']).toBe(PROBLEM_JSON)
     expect(answer.body).not.toHaveProperty('stack')
   })
 
@@ -117,7 +118,7 @@ describe('a fault', () => {
 
   test('is 401 without the token, with another one, and for reads too', async () => {
     const none = await anybody.get('/runs')
-    expect(none).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer', 'content-type': 'application/problem+json' } })
+    expect(none).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer', 'content-type': PROBLEM_JSON } })
     expect(none.body['detail']).toBe(
       'The request has no token. Send Authorization: Bearer and the API token that this server was started with.',
     )
@@ -145,7 +146,7 @@ describe('a fault', () => {
     const few = createAsker(await world.start({ rate_limit_per_minute: 2 }))
     for (let i = 0; i < 2; i++) expect((await few.get('/runs')).status).toBe(200)
     const over = await few.get('/runs')
-    expect(over).toMatchObject({ status: 429, headers: { 'content-type': 'application/problem+json' } })
+    expect(over).toMatchObject({ status: 429, headers: { 'content-type': PROBLEM_JSON } })
     expect(over.body['detail']).toBe('More than 2 requests within a minute. Ask again in 1 minute.')
     for (let i = 0; i < 5; i++) expect((await few.get('~/healthz')).status).toBe(200)
     expect((await few.post('/attempts/01JHMPFN9C4W8R2T6Y0B3D5F7H/started', {})).status).toBe(400)
