@@ -36,7 +36,23 @@ export function addDevCommand(command: Command, environment: Environment): void 
 
 const untilStopped = (): Promise<void> => new Promise((stop) => onSignal(() => stop()))
 
-export type Dev = { readonly api_url: string; readonly summary: string; readonly stop: () => Promise<void> }
+/** What `servo dev` has where nobody says otherwise. */
+export const DEV_DEFAULTS: DevOptions = {
+  port: '7800',
+  workerPort: '7801',
+  temporalPort: '7233',
+  uiPort: '8233',
+  data: '.servo',
+  slots: '8',
+}
+
+export type Dev = {
+  readonly api_url: string
+  readonly worker_url: string
+  readonly ui_url: string | undefined
+  readonly summary: string
+  readonly stop: () => Promise<void>
+}
 
 type DevRequest = {
   readonly module: string | undefined
@@ -79,24 +95,26 @@ export async function startDev({ module, options, environment, say }: DevRequest
     }
     keep('automation', 'automation')
     keep('api', 'api')
-    await untilAnswers(`${api_url}/readyz`, 'The API', data.logFile('api'))
-    if (module !== undefined) {
-      keep('worker', 'worker', resolve(module), '--port', String(ports.worker), '--slots', options.slots)
-      await untilAnswers(`http://127.0.0.1:${ports.worker}/healthz`, 'The worker', data.logFile('worker'))
-    }
-    return { api_url, summary: summaryOf(data, temporal, api_url, module === undefined ? undefined : ports.worker), stop }
+    if (module !== undefined) keep('worker', 'worker', resolve(module), '--port', String(ports.worker), '--slots', options.slots)
+    await Promise.all([
+      untilAnswers(`${api_url}/readyz`, 'The API', data.logFile('api')),
+      ...(module === undefined ? [] : [untilAnswers(`http://127.0.0.1:${ports.worker}/healthz`, 'The worker', data.logFile('worker'))]),
+    ])
+    const worker_url = `http://127.0.0.1:${ports.worker}`
+    const summary = summaryOf(data, temporal, api_url, module === undefined ? undefined : worker_url)
+    return { api_url, worker_url, ui_url: temporal.ui_url, summary, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-function summaryOf(data: DataFolder, temporal: KeptTemporal, api_url: string, worker_port: number | undefined): string {
+function summaryOf(data: DataFolder, temporal: KeptTemporal, api_url: string, worker_url: string | undefined): string {
   return [
     'Servo is up.',
     `  API       ${api_url}   (${api_url}/openapi.json)`,
     ...(temporal.ui_url === undefined ? [] : [`  Temporal  ${temporal.ui_url}`]),
-    ...(worker_port === undefined ? [] : [`  worker    http://127.0.0.1:${worker_port}`]),
+    ...(worker_url === undefined ? [] : [`  worker    ${worker_url}`]),
     `  data      ${data.path}`,
   ].join('\n')
 }
