@@ -15,6 +15,8 @@ import {
   listName,
   listSha256,
   locationContentSha256,
+  logChunkName,
+  logFolder,
   manualScheduleRunKey,
   planFailedKey,
   planKey,
@@ -107,6 +109,15 @@ describe('golden values', () => {
       `sensor_eval:01JZ8M5Q3R7T9V0W2X4Y6ZABCE:poll:57897840:${digest}`,
     )
     expect(sensorPollKey('s', 1, null)).toBe(sensorPollKey('s', 1, ''))
+  })
+
+  test('chunks of logs, in the order of their numbers', () => {
+    const attempt = { run_id: RUN_ID, attempt_id: ATTEMPT_ID }
+    const folder = `logs/${RUN_ID}/27917d71ba4ffa04a1b4f5d78765f319e8a2cabf97757f8281b2a1b012fa595a/`
+    expect(logFolder(attempt)).toBe(folder)
+    expect([0, 9, 10, 999_999].map((chunk) => logChunkName(attempt, chunk))).toEqual(
+      ['000000', '000009', '000010', '999999'].map((digits) => `${folder}${digits}.ndjson`),
+    )
   })
 
   test('start claim, list and claim', () => {

@@ -5,6 +5,7 @@ import { base32nopad } from '@scure/base'
 import { canonicalJson } from './canonical.js'
 import { sha256, sha256Hex } from './hash.js'
 import type { Scope } from './ids.js'
+import { LOG_CHUNK_DIGITS } from './limits.js'
 import { compareText } from './order.js'
 import { floorTo, MINUTE_MS } from './time.js'
 import { ulidAt } from './ulid.js'
@@ -111,6 +112,12 @@ export const listName = (list_sha256: string): string => `lists/${list_sha256}.j
 export const listSha256 = (values: readonly string[]): string => sha256Hex(canonicalJson(values))
 export const claimName = (claim: { readonly client_key: string; readonly principal: string; readonly route: string }): string =>
   `claims/${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`
+
+/** What an attempt logged, chunk by chunk: names in the order of their numbers. */
+export const logFolder = ({ run_id, attempt_id }: Pick<AttemptIds, 'run_id' | 'attempt_id'>): string =>
+  `logs/${run_id}/${sha256Hex(attempt_id)}/`
+export const logChunkName = (attempt: Pick<AttemptIds, 'run_id' | 'attempt_id'>, chunk: number): string =>
+  `${logFolder(attempt)}${String(chunk).padStart(LOG_CHUNK_DIGITS, '0')}.ndjson`
 
 // Segments
 

@@ -64,6 +64,8 @@ export const REQUEST_KEY_CHARACTERS_MAX = 128
 
 /** A deploy is one batch of at most 2,000 events: 1,900 changes leave room for the location, pools and names. */
 export const LOCATION_DEFINITIONS_MAX = 1_900
+/** Their definitions together fit one batch, with what the events have around them. */
+export const LOCATION_BYTES_MAX = 3 * MB
 /** A plan is one batch: 10,000 tasks in pages of 200 are 50 events, and fit 4 MB by their short names. */
 export const RUN_TASKS_MAX = 10_000
 export const RUN_EDGES_MAX = 100_000
@@ -91,11 +93,36 @@ export const LOG_BYTES_MAX = 10 * MB
 /** One object of the store, and one request. */
 export const LOG_CHUNK_BYTES_MAX = MB
 export const LOG_LINES_PER_CHUNK_MAX = 5_000
+/** A smaller chunk counts as this: an attempt has at most some ten thousand objects, however little is in each. */
+export const LOG_CHUNK_BYTES_MIN = KB
+/** So many digits sort the names of chunks by their numbers: a hundred times as many as fit into LOG_BYTES_MAX. */
+export const LOG_CHUNK_DIGITS = 6
+export const LOG_CHUNKS_MAX = 10 ** LOG_CHUNK_DIGITS
 export const LOG_LINE_CHARACTERS_MAX = 64 * KB
 /** With more upstream partitions than this, a dispatch carries no metadata of them: it would outgrow any request. */
 export const UPSTREAM_METADATA_MAX = 100
 /** Of an upstream asset whose partitions are other ones, a dispatch names no more than this. */
 export const UPSTREAM_ROWS_MAX = 1_000
+
+// Requests to the API
+
+export const REQUEST_BYTES_MAX = MB
+/** All definitions of a location, LOCATION_BYTES_MAX of them, and what surrounds them. */
+export const DEPLOY_REQUEST_BYTES_MAX = 8 * MB
+/** A chunk of logs, with room for how the writer spells its JSON. */
+export const LOGS_REQUEST_BYTES_MAX = 1.5 * MB
+export const PAGE_ROWS_MAX = 100
+export const PAGE_ROWS_DEFAULT = 50
+export const LOG_LINES_PER_PAGE_MAX = 1_000
+/** Below the time after which proxies give up an idle connection, by far. */
+export const WAIT_MS_MAX = 30 * SECOND_MS
+export const SELECTORS_MAX = 100
+/** Half a batch: their events fit, whatever the reason says. */
+export const CANCELLED_RUNS_MAX = 1_000
+/** Free text of a requester that ends up in rows: a name, a version, a URL. */
+export const SHORT_TEXT_CHARACTERS_MAX = 1_000
+/** What an event of an attempt may hold in all, so that it fits EVENT_BYTES_MAX with what surrounds it. */
+export const CALLBACK_BYTES_MAX = 192 * KB
 
 // Schedules, sensors, backfills
 
