@@ -1,0 +1,77 @@
+// Code locations, and deploys of them: a location is deployed whole.
+
+import { z } from 'zod'
+import { assetDefinition } from '../../events/asset.js'
+import { count, dependency, id, instant, longCount } from '../../events/value.js'
+import { outcome } from './outcome.js'
+import { commanded, flag, nextCursor, pageQuery, shortText, waitMs } from './page.js'
+
+export const locationParams = z.object({ location_name: id('name') })
+export const locationListQuery = z.strictObject(pageQuery)
+
+export const codeLocation = z
+  .object({
+    location_name: z.string(),
+    location_version: longCount,
+    content_sha256: z.string(),
+    worker_url: z.string(),
+    worker_queue: z.string(),
+    slots: count,
+    code_version: z.string().nullable(),
+    sdk: z.string().nullable(),
+    asset_count: count,
+    deployed_by: z.string().nullable(),
+    deployed_at: instant,
+  })
+  .meta({ id: 'CodeLocation' })
+export const locationPage = z.object({ code_locations: z.array(codeLocation), next_cursor: nextCursor }).meta({ id: 'CodeLocationPage' })
+
+// Events keep members that they do not know. Here one is a mistake of spelling, which would change what a definition does.
+const { partitions, retry } = assetDefinition.shape
+const [daily, fixed] = partitions.unwrap().options
+const definitionAsked = z
+  .strictObject({
+    ...assetDefinition.shape,
+    deps: z.array(dependency.strict()),
+    partitions: z
+      .discriminatedUnion('type', [daily.strict(), fixed.strict()], { error: 'an object with the type "daily" or "static"' })
+      .exactOptional(),
+    retry: retry.unwrap().strict().exactOptional(),
+  })
+  .meta({ id: 'AssetDefinitionAsked' })
+
+export const deployAsked = z
+  .strictObject({
+    worker_url: z.url({ protocol: /^https?$/, error: 'the URL of a worker, such as http://127.0.0.1:4100' }),
+    worker_queue: id('name').optional(),
+    slots: count.optional().meta({ description: 'How many attempts run there at once.' }),
+    code_version: shortText.optional(),
+    sdk: shortText.optional(),
+    assets: z.array(definitionAsked),
+    expected_location_version: longCount.optional().meta({ description: 'What the deployer has seen; 0: the location is new.' }),
+    ...commanded,
+  })
+  .meta({ id: 'DeployAsked' })
+
+export const deployQuery = z.strictObject({
+  dry_run: flag.default(false).meta({ description: 'true: the difference alone, and nothing is deployed.' }),
+  wait: flag.default(true),
+  wait_ms: waitMs.optional(),
+})
+
+const memberChange = z.object({ member: z.string(), from: z.unknown(), to: z.unknown() }).meta({ id: 'MemberChange' })
+export const deployAnswer = z
+  .object({
+    dry_run: z.boolean(),
+    diff: z.object({
+      added: z.array(z.string()),
+      changed: z.array(z.object({ asset_key: z.string(), members: z.array(memberChange) })),
+      removed: z.array(z.string()),
+      unchanged_count: count,
+      location: z.array(memberChange),
+    }),
+    location_version: longCount.meta({ description: 'The version that stands: the new one once the deploy is applied.' }),
+    accepted_event_id: z.string().optional().meta({ description: 'Absent where nothing was to be changed.' }),
+    outcome: outcome.optional(),
+  })
+  .meta({ id: 'DeployAnswer' })
