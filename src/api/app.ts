@@ -1,92 +1,105 @@
-import Fastify, { type FastifyInstance, type FastifyReply } from 'fastify'
-import { type AttemptDeps, sayAlive, sayCompleted, sayStarted } from '../commands/attempt.js'
-import { type DeployAsked, planDeploy } from '../commands/deploy.js'
-import { isProblem, type Problem } from '../commands/problem.js'
-import { planRunRequest, type RunAsked, type RunDeps } from '../commands/run-request.js'
-import { submitDrafts } from '../commands/submit.js'
-import { newUlid } from '../core/ulid.js'
-import { readToken, type TokenClaims } from '../core/token.js'
-import type { Reader } from '../readers/reader.js'
-import { completedRequest, heartbeatRequest, startedRequest } from './contract/worker.js'
+// The HTTP API. It appends by itself, pokes, and waits for no loop: commands are accepted while Temporal is down. One zod
+// schema a shape gives the types, the checks, what may leave in an answer, and the OpenAPI document.
 
-export type ApiDeps = AttemptDeps &
-  RunDeps & {
-    readonly version: string
-    readonly reader: Reader
-    readonly api_token: string | undefined
-    readonly rate_limit_per_minute: number
-    readonly log: false | object
-    readonly readiness: () => Promise<readonly { name: string; ok: boolean; detail: string }[]>
-    readonly metrics: () => Promise<string>
-  }
-const STATUS: Record<string, number> = {
-  'bad-input': 400,
-  'not-found': 404,
-  conflict: 409,
-  'run-key-conflict': 409,
-  'attempt-over': 409,
-  unauthorized: 401,
-  'too-large': 413,
-  'key-reused': 422,
-  'not-ready': 503,
-}
+import helmet from '@fastify/helmet'
+import rateLimit from '@fastify/rate-limit'
+import swagger from '@fastify/swagger'
+import fastify, { LogController } from 'fastify'
+import { jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler } from 'fastify-type-provider-zod'
+import { REQUEST_BYTES_MAX, WAIT_MS_MAX } from '../core/limits.js'
+import { addAssetRoutes } from './assets.js'
+import { addAttemptRoutes } from './attempts.js'
+import { addCodeLocationRoutes } from './code-locations.js'
+import { addConflictRoutes } from './conflicts.js'
+import { type ApiTypes, validatorCompiler } from './http/compilers.js'
+import type { Api, ApiDeps, RouteDeps } from './http/deps.js'
+import { API_PRINCIPAL, hasApiToken, requireApiToken } from './http/principal.js'
+import { loggerOf, logRequests, requestIdOf } from './http/request-log.js'
+import { handleError, noSuchRoute, sendProblem } from './problems.js'
+import { addCancelRoutes } from './run-cancels.js'
+import { addRunHistoryRoutes } from './run-history.js'
+import { addRunRoutes } from './runs.js'
+import { addSystemRoutes } from './system.js'
 
-export async function createApi(deps: ApiDeps): Promise<FastifyInstance> {
-  const app = Fastify({ bodyLimit: 8 << 20 })
-  const send = (reply: FastifyReply, answer: object, ok = 200) => {
-    if (!isProblem(answer)) return reply.code(ok).send(answer)
-    const p = answer as Problem
-    return reply
-      .code(STATUS[p.problem] ?? 500)
-      .type('application/problem+json')
-      .send({ title: p.problem, detail: p.detail, status: STATUS[p.problem], errors: p.faults })
-  }
-  const P = '/api/v1/orchestration'
-  const claimsOf = (header: string | undefined): TokenClaims | Problem => {
-    const answer = readToken(deps.secrets, (header ?? '').replace(/^Bearer /, ''), deps.appender.now())
-    return answer.kind === 'valid' ? answer.claims : { problem: 'unauthorized', detail: answer.problem }
-  }
-  app.post(`${P}/attempts/:id/started`, async (q, r) => {
-    const claims = claimsOf(q.headers.authorization)
-    return send(r, isProblem(claims) ? claims : await sayStarted(deps, claims, startedRequest.parse(q.body)))
-  })
-  app.post(`${P}/attempts/:id/heartbeat`, async (q, r) => {
-    const claims = claimsOf(q.headers.authorization)
-    return send(r, isProblem(claims) ? claims : await sayAlive(deps, claims, heartbeatRequest.parse(q.body) as never))
-  })
-  app.post(`${P}/attempts/:id/completed`, async (q, r) => {
-    const claims = claimsOf(q.headers.authorization)
-    return send(r, isProblem(claims) ? claims : await sayCompleted(deps, claims, completedRequest.parse(q.body) as never))
-  })
-  app.post(`${P}/attempts/:id/logs`, async (_q, r) => r.send({ bytes_left: 1_000_000 }))
-  app.post(`${P}/runs`, async (q, r) => {
-    const view = await deps.current.latest()
-    if (view === undefined) return send(r, { problem: 'not-ready', detail: 'no revision' })
-    const planned = await planRunRequest(deps, view, q.body as RunAsked, newUlid(deps.appender.now(), deps.random))
-    if (isProblem(planned)) return send(r, planned)
-    const { events } = await submitDrafts(deps, [planned.draft], 'servo/api')
-    return r.code(202).send({ run_id: planned.run_id, run_key: planned.run_key, accepted_event_id: events[0]?.event_id })
-  })
-  app.get(`${P}/runs/:id`, async (q, r) => {
-    const view = await deps.current.latest()
-    const row = await view?.row('runs', [(q.params as { id: string }).id])
-    return row === undefined ? send(r, { problem: 'not-found', detail: 'no run' }) : r.send(row)
-  })
-  app.post(`${P}/code-locations/:name/deploy`, async (q, r) => {
-    const view = await deps.current.latest()
-    const planned = await planDeploy(
-      view,
-      { ...(q.body as DeployAsked), location_name: (q.params as { name: string }).name },
-      newUlid(deps.appender.now(), deps.random),
-    )
-    if (isProblem(planned)) return send(r, planned)
-    if (planned.drafts.length > 0) await submitDrafts(deps, planned.drafts, 'servo/deploy')
-    return r.send(planned)
-  })
-  app.get('/readyz', async (_q, r) => {
-    const checks = await deps.readiness()
-    return r.code(checks.every((c) => c.ok) ? 200 : 503).send({ checks })
-  })
-  app.get('/healthz', async () => ({ status: 'ok' }))
+export type { ApiDeps } from './http/deps.js'
+export { listeningFault } from './http/principal.js'
+
+export const API_PREFIX = '/api/v1/orchestration'
+
+export async function createApi(given: ApiDeps): Promise<Api> {
+  const deps: RouteDeps = { ...given, log_counts: new Map() }
+  const app = fastify({
+    logger: loggerOf(deps.log, deps.scope),
+    bodyLimit: REQUEST_BYTES_MAX,
+    genReqId: ({ headers }) => requestIdOf(deps, headers['x-request-id']),
+    logController: new LogController({ disableRequestLogging: true, requestIdLogLabel: 'request_id' }),
+    // Longer than any wait that a request may ask for.
+    requestTimeout: 2 * WAIT_MS_MAX,
+    // Task keys and asset keys are longer than the hundred characters that Fastify takes.
+    routerOptions: { maxParamLength: PARAM_CHARACTERS_MAX },
+    frameworkErrors: (error, request, reply) => handleError(error, request, reply),
+  }).withTypeProvider<ApiTypes>() as Api
+  app.setValidatorCompiler(validatorCompiler as never)
+  app.setSerializerCompiler(serializerCompiler as never)
+  app.setErrorHandler((error, request, reply) => handleError(error, request, reply as never))
+  app.setNotFoundHandler((request, reply) => sendProblem(reply as never, noSuchRoute(request as never)))
+  logRequests(app as never)
+  await app.register(helmet)
+  await app.register(rateLimit, limitOf(deps))
+  await app.register(swagger, documentOf(deps))
+  addSystemRoutes(app, deps)
+  await app.register(async (scope) => addCallbacks(scope as Api, deps), { prefix: API_PREFIX })
+  await app.register(async (scope) => addCommandsAndReads(scope as Api, deps), { prefix: API_PREFIX })
+  await app.ready()
   return app
 }
+
+const PARAM_CHARACTERS_MAX = 500
+
+/** Their token is that of an attempt: each route reads it. */
+const addCallbacks = (app: Api, deps: RouteDeps): void => addAttemptRoutes(app, deps)
+
+function addCommandsAndReads(app: Api, deps: RouteDeps): void {
+  // After the limit, which counts wrong tokens too, and before a body is read.
+  app.addHook('preParsing', async (request) => requireApiToken(request as never, deps.api_token))
+  addRunRoutes(app, deps)
+  addRunHistoryRoutes(app, deps)
+  addCancelRoutes(app, deps)
+  addAssetRoutes(app, deps)
+  addCodeLocationRoutes(app, deps)
+  addConflictRoutes(app, deps)
+}
+
+class TooManyRequestsError extends Error {
+  readonly statusCode = 429
+}
+
+const limitOf = ({ rate_limit_per_minute, api_token }: ApiDeps) => ({
+  max: rate_limit_per_minute,
+  timeWindow: '1 minute',
+  keyGenerator: (request: Parameters<typeof hasApiToken>[0]) =>
+    api_token !== undefined && hasApiToken(request, api_token) ? API_PRINCIPAL : request.ip,
+  errorResponseBuilder: (_request: unknown, { max, after }: { readonly max: number; readonly after: string }) =>
+    new TooManyRequestsError(`More than ${max} requests within a minute. Ask again in ${after}.`),
+})
+
+const documentOf = ({ version }: ApiDeps) => ({
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'Servo',
+      version,
+      description:
+        'Asset automation: deploys, runs and what workers say. Every fault is a problem document (RFC 9457) that says what to do.',
+    },
+    components: {
+      securitySchemes: {
+        api_token: { type: 'http' as const, scheme: 'bearer', description: 'The token that this server was started with, if any.' },
+        task_token: { type: 'http' as const, scheme: 'bearer', description: 'task_token of the dispatch: it opens one attempt.' },
+      },
+    },
+    security: [{ api_token: [] }],
+  },
+  transform: jsonSchemaTransform,
+  transformObject: jsonSchemaTransformObject,
+})

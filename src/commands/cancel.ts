@@ -17,8 +17,8 @@ export const cancelDraft = (run_id: string, { requested_by, reason }: CancelAske
 })
 
 /** undefined: it can be asked for. A run that is being cancelled may be asked again. */
-export async function cancelProblem(view: View, run_id: string): Promise<Problem | undefined> {
-  const run = (await view.row('runs', [run_id])) as RunRow | undefined
+export async function cancelProblem(view: View | undefined, run_id: string): Promise<Problem | undefined> {
+  const run = (await view?.row('runs', [run_id])) as RunRow | undefined
   if (run === undefined) return problem('not-found', `There is no run ${run_id}. \`servo run list\` shows those that there are.`)
   if (!isOver(run.state)) return undefined
   return problem('conflict', `Run ${run_id} is over: it is ${run.state}, and nothing of it is left to cancel.`, {

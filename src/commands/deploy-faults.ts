@@ -3,7 +3,7 @@
 
 import { canonicalBytes } from '../core/canonical.js'
 import { cyclesIn } from '../core/cycle.js'
-import { DEFINITION_BYTES_MAX, LOCATION_DEFINITIONS_MAX } from '../core/limits.js'
+import { DEFINITION_BYTES_MAX, LOCATION_BYTES_MAX, LOCATION_DEFINITIONS_MAX } from '../core/limits.js'
 import { suggestion } from '../core/spelling.js'
 import type { AssetDefinition } from '../events/asset.js'
 import { parseDefinition } from '../partitions/definition.js'
@@ -19,6 +19,15 @@ export function deployFaults(deploy: Deploy, current: Current): readonly Fault[]
 }
 
 function sizeFaults({ assets }: Deploy): readonly Fault[] {
+  const bytes = assets.reduce((sum, definition) => sum + canonicalBytes(definition), 0)
+  if (bytes > LOCATION_BYTES_MAX) {
+    return [
+      {
+        path: 'assets',
+        message: `assets has ${bytes} bytes of JSON, and ${LOCATION_BYTES_MAX} is the most. Split it into several locations.`,
+      },
+    ]
+  }
   if (assets.length <= LOCATION_DEFINITIONS_MAX) return []
   const message = `assets has ${assets.length}, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`
   return [{ path: 'assets', message }]

@@ -38,7 +38,13 @@ export type RunPlanned = {
 }
 
 /** `request_id` names the run where the requester chose no key of their own. */
-export async function planRunRequest(deps: RunDeps, view: View, asked: RunAsked, request_id: string): Promise<RunPlanned | Problem> {
+export async function planRunRequest(
+  deps: RunDeps,
+  view: View | undefined,
+  asked: RunAsked,
+  request_id: string,
+): Promise<RunPlanned | Problem> {
+  if (view === undefined) return problem('bad-input', 'No asset is defined yet. Deploy a code location first.')
   const graph = await readAssetGraph(view)
   const { asset_keys, faults } = selectAssets(graph, asked.selection)
   const definitions = asset_keys.flatMap((asset_key) => graph.definitions.get(asset_key) ?? [])

@@ -6,7 +6,8 @@ import type { RandomBytes } from '../core/ulid.js'
 import { type Draft, type Stamp, stampDrafts } from '../events/draft.js'
 import type { LedgerEvent } from '../events/event.js'
 import type { Appender } from '../ledger/append.js'
-import { segmentName } from '../ledger/segment.js'
+import { BatchRefusedError, segmentName } from '../ledger/segment.js'
+import { type Problem, problem } from './problem.js'
 
 /** Asks for a turn, and waits for nothing: a poke that is lost costs time, and no fact. `soon`: whoever comes within a
  *  moment is served by the same turn, because nobody waits for this. */
@@ -40,4 +41,11 @@ export async function submitEvents({ appender, poke }: Submit, events: readonly 
   const { head } = await appender.append(events)
   poke(when)
   return { events, segment_name: segmentName(head.name) }
+}
+
+/** An append that was refused because of what is in the batch: undefined for any other error. */
+export function refusedBatch(error: unknown): Problem | undefined {
+  if (!(error instanceof BatchRefusedError)) return undefined
+  const [first] = error.faults
+  return problem(first?.reason === 'TOO_LARGE' ? 'too-large' : 'bad-input', first?.message ?? error.message)
 }

@@ -68,6 +68,10 @@ function sentence(issue: Issue, prefix: Path, raw: unknown): string {
     if (first !== undefined)
       return `${pathText(path.slice(0, -1))} has a member named ${shown(path.at(-1))}. Name its members with ${first.message}.`
   }
+  if (issue.code === 'unrecognized_keys') {
+    const names = issue.keys.slice(0, SHOWN_NAMES_MAX).join(', ')
+    return `${pathText(path)} has ${issue.keys.length === 1 ? 'a member' : 'members'} that nobody knows here: ${names}. Correct the spelling, or leave it out.`
+  }
   const value = valueAt(raw, path)
   const what = value === undefined ? 'is missing' : `is ${shown(value)}`
   return `${pathText(path)} ${what}. Give it ${issue.message}.`
@@ -99,6 +103,7 @@ function pathOf(path: Path): string {
 const pathText = (path: Path): string => pathOf(path) || 'It'
 
 const SHOWN_CHARACTERS_MAX = 80
+const SHOWN_NAMES_MAX = 5
 
 function shown(value: unknown): string {
   if (Array.isArray(value)) return `a list of ${value.length}`

@@ -105,7 +105,7 @@ const POLL_MS = 25
 
 /** Pokes once, then looks at each new revision until the outcome is there; `pending` when the time is up before. */
 export async function waitForOutcome(
-  { reader, clock, poke }: { readonly reader: Reader; readonly clock: Clock; readonly poke: () => void },
+  { reader, clock, poke }: { readonly reader: Pick<Reader, 'latest'>; readonly clock: Clock; readonly poke: () => void },
   asked: Asked,
   timeout_ms: number,
 ): Promise<Outcome> {
@@ -122,4 +122,17 @@ export async function waitForOutcome(
     if (clock.elapsed() - started >= timeout_ms) return { kind: 'pending' }
     await clock.sleep(POLL_MS)
   }
+}
+
+/** Why a batch was refused that is taken whole or not at all: what its parts say, but for those that only followed. */
+export async function readBatchRefusal(
+  view: View,
+  events: readonly { readonly idempotency_key: string; readonly event_id: string }[],
+): Promise<{ readonly reason: string; readonly detail: unknown } | undefined> {
+  const rows = await view.rows(
+    'refusals',
+    events.map(({ idempotency_key, event_id }) => [idempotency_key, event_id]),
+  )
+  const row = rows.find(({ reason }) => reason !== 'TRIGGER_NOT_APPLIED') ?? rows[0]
+  return row === undefined ? undefined : { reason: String(row['reason']), detail: row['detail'] }
 }

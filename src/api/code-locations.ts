@@ -1,0 +1,153 @@
+// Code locations, and deploys of them. A deploy is told what it changes before it changes anything, and what became of it
+// after: two at once are one that wins whole, and one that is told.
+
+import { type Claimed, submitClaimed } from '../commands/claims.js'
+import { type DeployDiff, planDeploy } from '../commands/deploy.js'
+import { isProblem, type Problem, problem } from '../commands/problem.js'
+import { DEPLOY_REQUEST_BYTES_MAX } from '../core/limits.js'
+import { readDocument, readPage } from '../readers/document.js'
+import { readFresh } from '../readers/fresh.js'
+import { readBatchRefusal } from '../readers/wait.js'
+import {
+  codeLocation,
+  deployAnswer,
+  deployAsked,
+  deployQuery,
+  locationListQuery,
+  locationPage,
+  locationParams,
+} from './contract/code-location.js'
+import { idempotencyHeader } from './contract/page.js'
+import { readOne } from './contract/run.js'
+import { claimOf, outcomeOf, requestOf, waitMsOf } from './http/claimed.js'
+import { readCursor, writeCursor } from './http/cursor.js'
+import type { Api, RouteDeps } from './http/deps.js'
+import { viewFor } from './http/views.js'
+import { orRefuse, problems, RefusedError } from './problems.js'
+
+const TAGS = ['code locations']
+
+export function addCodeLocationRoutes(app: Api, deps: RouteDeps): void {
+  app.get(
+    '/code-locations',
+    {
+      schema: {
+        operationId: 'listCodeLocations',
+        tags: TAGS,
+        summary: 'Code locations, by name',
+        querystring: locationListQuery,
+        response: { 200: locationPage, ...problems() },
+      },
+    },
+    async (request, reply) => {
+      const { limit, cursor } = request.query
+      const after = readCursor('code-locations', cursor, 1)
+      const { documents, next } = await readPage(await viewFor(deps, request.query, reply), 'code_locations', { where: [], after, limit })
+      const next_cursor = next === undefined ? null : writeCursor('code-locations', next)
+      return reply.code(200).send({ code_locations: documents, next_cursor })
+    },
+  )
+  app.get(
+    '/code-locations/:location_name',
+    {
+      schema: {
+        operationId: 'getCodeLocation',
+        tags: TAGS,
+        summary: 'One code location',
+        params: locationParams,
+        querystring: readOne,
+        response: { 200: codeLocation, ...problems(404) },
+      },
+    },
+    async (request, reply) => {
+      const { location_name } = request.params
+      const found = await readDocument(await viewFor(deps, request.query, reply), 'code_locations', [location_name])
+      if (found === undefined) {
+        throw new RefusedError(problem('not-found', `There is no code location ${location_name}. \`servo deploy\` makes one.`))
+      }
+      return reply.code(200).send(found)
+    },
+  )
+  addDeploy(app, deps)
+}
+
+type DeployBody = {
+  readonly dry_run: boolean
+  readonly diff: DeployDiff
+  readonly location_version: number
+  readonly accepted_event_id?: string
+}
+
+function addDeploy(app: Api, deps: RouteDeps): void {
+  app.post(
+    '/code-locations/:location_name/deploy',
+    {
+      bodyLimit: DEPLOY_REQUEST_BYTES_MAX,
+      schema: {
+        operationId: 'deployCodeLocation',
+        tags: TAGS,
+        summary: 'Deploy a code location, whole',
+        description: 'What a deploy does not contain any more is removed. The same content again changes nothing.',
+        headers: idempotencyHeader,
+        params: locationParams,
+        querystring: deployQuery,
+        body: deployAsked,
+        response: { 200: deployAnswer, ...problems(409, 413, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { body, query, params } = request
+      const asked = { ...body, ...params }
+      if (query.dry_run) {
+        const { diff, location_version } = orRefuse(await planDeploy(await freshView(deps), asked, ''))
+        return reply.code(200).send({ dry_run: true, diff, location_version })
+      }
+      const claimed = orRefuse(
+        await submitClaimed(
+          deps,
+          claimOf(request, 'POST /code-locations/{location_name}/deploy', body),
+          requestOf(body, params),
+          async (request_id) => {
+            const plan = await planDeploy(await freshView(deps), asked, request_id)
+            if (isProblem(plan)) return plan
+            const { drafts, diff, location_version } = plan
+            return {
+              drafts,
+              source: 'servo/deploy',
+              answerOf: ([event]) => ({
+                status: 200,
+                body: { dry_run: false, diff, location_version, ...(event === undefined ? {} : { accepted_event_id: event.event_id }) },
+              }),
+            }
+          },
+        ),
+      )
+      const answer = claimed.body as DeployBody
+      const outcome = query.wait ? await outcomeOf(deps, claimed, waitMsOf(query)) : undefined
+      if (outcome === undefined) return reply.code(200).send(answer)
+      if (outcome.kind === 'refused') throw new RefusedError(await deployRefused(deps, claimed, outcome.sequence))
+      const applied = outcome.kind === 'applied' ? 1 : 0
+      return reply.code(200).send({ ...answer, location_version: answer.location_version + applied, outcome })
+    },
+  )
+}
+
+const freshView = async (deps: RouteDeps) => (await readFresh({ ...deps, poke: () => deps.poke('now') })).view
+
+/** The batch is refused whole: the reason is the one of the part that was wrong. */
+async function deployRefused({ current }: RouteDeps, { events }: Claimed, sequence: number): Promise<Problem> {
+  const view = await current.atLeast(sequence, 0)
+  const refusal = view === undefined ? undefined : await readBatchRefusal(view, events)
+  const { reason, detail } = refusal ?? { reason: 'STALE_LOCATION', detail: null }
+  const named = (detail ?? {}) as Readonly<Record<string, unknown>>
+  const members = { reason, ...named }
+  if (reason === 'OWNED_ELSEWHERE') {
+    const sentence = `${String(named['asset_key'])} belongs to the code location ${String(named['location_name'])}, which was deployed meanwhile.`
+    return problem('conflict', `Nothing was deployed. ${sentence} Remove it there first, or give this one another key.`, { members })
+  }
+  return problem(
+    'conflict',
+    `Nothing was deployed: somebody else deployed first${reason === 'STALE_LOCATION' ? '' : ` (${reason})`}. Look at the difference again, and deploy anew.`,
+    { members },
+  )
+}

@@ -1,0 +1,48 @@
+// What the API is given, and what its parts pass each other.
+
+import type {
+  FastifyBaseLogger,
+  FastifyInstance,
+  FastifyReply,
+  FastifyServerOptions,
+  RawReplyDefaultExpression,
+  RawRequestDefaultExpression,
+  RawServerDefault,
+} from 'fastify'
+import type { AttemptDeps } from '../../commands/attempt.js'
+import type { RunDeps } from '../../commands/run-request.js'
+import type { Submit } from '../../commands/submit.js'
+import type { LogCounts } from '../../commands/logs.js'
+import type { Clock } from '../../core/time.js'
+import type { Secrets } from '../../core/token.js'
+import type { Current } from '../../readers/current.js'
+import type { Reader } from '../../readers/reader.js'
+import type { ApiTypes } from './compilers.js'
+
+export type Readiness = { readonly name: string; readonly ok: boolean; readonly detail: string }
+
+export type ApiDeps = Submit &
+  AttemptDeps &
+  RunDeps & {
+    readonly version: string
+    readonly reader: Reader
+    readonly current: Current
+    readonly clock: Clock
+    readonly secrets: Secrets
+    /** undefined: whoever reaches the port may do everything (listeningFault keeps that port on loopback). */
+    readonly api_token: string | undefined
+    readonly rate_limit_per_minute: number
+    /** Options of pino, or false for silence. */
+    readonly log: FastifyServerOptions['logger']
+    readonly readiness: () => Promise<readonly Readiness[]>
+    readonly metrics: () => Promise<string>
+    /** Where people look at runs; without it answers name no page. */
+    readonly ui_url?: string
+  }
+
+export type RouteDeps = ApiDeps & { readonly log_counts: LogCounts }
+
+export type Api = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, ApiTypes>
+
+/** Whatever a route answers: headers are set alike on all. */
+export type AnyReply = Pick<FastifyReply, 'header'>

@@ -1,0 +1,56 @@
+// Who asks. People and programs have the API's token; a worker's callback has the token of its attempt, and that alone.
+
+import type { FastifyRequest } from 'fastify'
+import { hmacSha256 } from '../../core/hash.js'
+import { isSame, readToken, type TokenClaims } from '../../core/token.js'
+import { problem } from '../../commands/problem.js'
+import { RefusedError } from '../problems.js'
+import type { ApiDeps } from './deps.js'
+
+const BEARER = /^bearer +([^\s]+) *$/i
+
+const bearerOf = ({ headers }: FastifyRequest): string | undefined => BEARER.exec(headers.authorization ?? '')?.[1]
+
+/** Compared by digest: neither its length nor where it differs is told by the time that it takes. */
+export function hasApiToken(request: FastifyRequest, api_token: string | undefined): boolean {
+  if (api_token === undefined) return true
+  const given = bearerOf(request)
+  return given !== undefined && isSame(hmacSha256('servo-api-token', given), hmacSha256('servo-api-token', api_token))
+}
+
+/** Everybody with the token is one principal: it scopes idempotency keys. */
+export const API_PRINCIPAL = 'api'
+
+export function requireApiToken(request: FastifyRequest, api_token: string | undefined): void {
+  if (hasApiToken(request, api_token)) return
+  const what = request.headers.authorization === undefined ? 'The request has no token.' : 'The token is not the one of this API.'
+  throw new RefusedError(problem('unauthorized', `${what} Send Authorization: Bearer and the API token that this server was started with.`))
+}
+
+/** The claims of a callback's token, which opens the path of its own attempt and no other. */
+export function attemptClaims({ secrets, scope, appender }: ApiDeps, request: FastifyRequest, attempt_id: string): TokenClaims {
+  const read = readToken(secrets, bearerOf(request) ?? '', appender.now())
+  const fault = read.kind === 'refused' ? read.problem : otherAttempt(read.claims, { ...scope, attempt_id })
+  if (fault === undefined && read.kind === 'valid') return read.claims
+  // Which part is wrong helps whoever operates Servo, and nobody else.
+  request.log.warn({ attempt_id }, `A callback was refused. ${fault}`)
+  throw new RefusedError(
+    problem(
+      'unauthorized',
+      `The token is not valid for attempt ${attempt_id}. Send the task_token that its dispatch came with, as Authorization: Bearer.`,
+    ),
+  )
+}
+
+const otherAttempt = (claims: TokenClaims, wanted: Pick<TokenClaims, 'tenant_id' | 'workspace_id' | 'attempt_id'>): string | undefined =>
+  claims.tenant_id === wanted.tenant_id && claims.workspace_id === wanted.workspace_id && claims.attempt_id === wanted.attempt_id
+    ? undefined
+    : 'It is the token of another attempt.'
+
+const LOOPBACK = ['localhost', '127.0.0.1', '::1', '[::1]']
+
+/** Why the API must not listen there; undefined: it may. */
+export function listeningFault({ host, api_token }: { readonly host: string; readonly api_token: string | undefined }): string | undefined {
+  if (api_token !== undefined || LOOPBACK.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)) return undefined
+  return `The API would listen on ${host} without a token, and everybody who reaches it could deploy and run code. Set an API token, or listen on 127.0.0.1.`
+}

@@ -1,0 +1,94 @@
+// Cancelling: one run by its id, or the open runs that fit a filter, in one batch.
+
+import { cancelDraft, cancelProblem } from '../commands/cancel.js'
+import { submitClaimed } from '../commands/claims.js'
+import { CANCELLED_RUNS_MAX } from '../core/limits.js'
+import { readFresh } from '../readers/fresh.js'
+import { readNewestRuns } from '../readers/runs.js'
+import { idempotencyHeader } from './contract/page.js'
+import { cancelAccepted, cancelAsked, cancelManyAccepted, cancelManyAsked, runParams, runQuery } from './contract/run.js'
+import { claimOf, outcomeOf, requestOf, waitMsOf } from './http/claimed.js'
+import type { Api, RouteDeps } from './http/deps.js'
+import { planned } from './http/views.js'
+import { orRefuse, problems } from './problems.js'
+
+const TAGS = ['runs']
+/** A run that is being cancelled already needs no second request. */
+const CANCELLABLE = ['PENDING', 'PLANNED', 'RUNNING'] as const
+
+export function addCancelRoutes(app: Api, deps: RouteDeps): void {
+  app.post(
+    '/runs/:run_id/cancel',
+    {
+      schema: {
+        operationId: 'cancelRun',
+        tags: TAGS,
+        summary: 'Ask for a run to be cancelled',
+        headers: idempotencyHeader,
+        params: runParams,
+        querystring: runQuery,
+        body: cancelAsked,
+        response: { 202: cancelAccepted, ...problems(404, 409, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { body, query, params } = request
+      const { run_id } = params
+      const claimed = orRefuse(
+        await submitClaimed(deps, claimOf(request, 'POST /runs/{run_id}/cancel', body), requestOf(body, params), (request_id) =>
+          planned(deps, async (view) => {
+            const refused = await cancelProblem(view, run_id)
+            if (refused !== undefined) return refused
+            return {
+              drafts: [cancelDraft(run_id, body, request_id)],
+              source: 'servo/api',
+              answerOf: ([event]) => ({ status: 202, body: { run_id, accepted_event_id: event?.event_id } }),
+            }
+          }),
+        ),
+      )
+      const accepted = claimed.body as { readonly run_id: string; readonly accepted_event_id: string }
+      const outcome = query.wait === true ? await outcomeOf(deps, claimed, waitMsOf(query)) : undefined
+      return reply.code(202).send({ ...accepted, ...(outcome === undefined ? {} : { outcome }) })
+    },
+  )
+  addCancelMany(app, deps)
+}
+
+function addCancelMany(app: Api, deps: RouteDeps): void {
+  app.post(
+    '/runs/cancel',
+    {
+      schema: {
+        operationId: 'cancelRuns',
+        tags: TAGS,
+        summary: 'Ask for all open runs that fit to be cancelled',
+        description: `At most ${CANCELLED_RUNS_MAX} a call, the newest first: \`more\` says whether to ask again.`,
+        headers: idempotencyHeader,
+        body: cancelManyAsked,
+        response: { 202: cancelManyAccepted, ...problems(422) },
+      },
+    },
+    async (request, reply) => {
+      const { body } = request
+      const claimed = orRefuse(
+        await submitClaimed(deps, claimOf(request, 'POST /runs/cancel', body), requestOf(body), async (request_id) => {
+          const { state, ...filter } = body.filter
+          // What was asked for a moment ago is meant too.
+          const { view } = await readFresh({ ...deps, poke: () => deps.poke('now') })
+          const states = state === undefined ? CANCELLABLE : [state]
+          const { rows, more } = await readNewestRuns(view, { ...filter, states }, CANCELLED_RUNS_MAX)
+          const run_ids = rows.map(({ run_id }) => run_id)
+          return {
+            drafts: run_ids.map((run_id) => cancelDraft(run_id, body, request_id)),
+            source: 'servo/api',
+            answerOf: () => ({ status: 202, body: { run_ids, matched_count: run_ids.length, more } }),
+          }
+        }),
+      )
+      return reply
+        .code(202)
+        .send(claimed.body as { readonly run_ids: readonly string[]; readonly matched_count: number; readonly more: boolean })
+    },
+  )
+}

@@ -1,0 +1,103 @@
+import { describe, expect, test } from '@jest/globals'
+import { type TimelineRows, timelineOf } from './run-timeline.js'
+
+const NOTHING = {
+  planned_at: null,
+  finished_at: null,
+  error: null,
+  requested_by: null,
+  cancel_requested_at: null,
+  cancel_requested_by: null,
+}
+const RUN = { ...NOTHING, run_id: 'run_x', requested_at: 1_300, asset_count: 1, tasks_total: 1 }
+const TASK = {
+  task_key: 'a',
+  attempt: 1,
+  state: 'RUNNING',
+  ready_at: null,
+  started_at: null,
+  last_heartbeat_at: null,
+  finished_at: null,
+  outcome_reason: null,
+  error: null,
+  progress: null,
+}
+const OUTBOX = { task_key: 'a', attempt: 1, requested_at: 1_000, enqueued_at: null, port: null, closed_at: null, close_reason: null }
+
+const told = (rows: { run?: object; tasks?: readonly object[]; outbox?: readonly object[]; refusals?: readonly object[] }) => {
+  const { run = {}, tasks = [], outbox = [], refusals = [] } = rows
+  const whole = {
+    run: { ...RUN, ...run },
+    tasks: tasks.map((task) => ({ ...TASK, ...task })),
+    outbox: outbox.map((row) => ({ ...OUTBOX, ...row })),
+    refusals,
+  }
+  return timelineOf(whole as unknown as TimelineRows)
+}
+const names = (rows: Parameters<typeof told>[0]) => told(rows).map(({ event_type, attempt }) => `${event_type}${attempt ?? ''}`)
+
+describe('the timeline of a run', () => {
+  test('has a request alone, and who made it', () => {
+    expect(told({ run: { requested_by: 'ada' } })).toEqual([
+      { event_type: 'RunRequested', at: 1_300, detail: { asset_count: 1, requested_by: 'ada' } },
+    ])
+  })
+
+  test('has decisions after what they answer to, though their stamps are those of the turn', () => {
+    const rows = {
+      run: { planned_at: 1_000 },
+      tasks: [{ started_at: 1_400, ready_at: 1_300 }],
+      outbox: [{ closed_at: 1_400, close_reason: 'STARTED' }],
+    }
+    expect(names(rows)).toEqual(['RunRequested', 'PlanCreated', 'DispatchRequested1', 'TaskStarted1'])
+  })
+
+  test.each([
+    ['a plan that failed', { run: { finished_at: 1_500, error: { code: 'CYCLE', message: 'm' } } }, ['RunRequested', 'PlanFailed']],
+    ['a cancel', { run: { planned_at: 1_300, cancel_requested_at: 1_600 } }, ['RunRequested', 'PlanCreated', 'RunCancelRequested']],
+    ['a task that was never tried', { tasks: [{ attempt: 0 }] }, ['RunRequested']],
+    [
+      'an attempt that was handed over and finished',
+      {
+        tasks: [{ started_at: 2_000, last_heartbeat_at: 2_500, finished_at: 3_000, state: 'SUCCEEDED' }],
+        outbox: [{ enqueued_at: 1_900, port: 'DIRECT', closed_at: 2_000, close_reason: 'STARTED' }],
+      },
+      ['RunRequested', 'DispatchRequested1', 'DispatchEnqueued1', 'TaskStarted1', 'TaskHeartbeat1', 'TaskFinished1'],
+    ],
+    [
+      'an attempt that never started, and the next one',
+      {
+        tasks: [{ attempt: 2 }],
+        outbox: [
+          { closed_at: 5_000, close_reason: 'START_DEADLINE' },
+          { attempt: 2, requested_at: 6_000 },
+        ],
+      },
+      ['RunRequested', 'DispatchRequested1', 'AttemptLost1', 'DispatchRequested2'],
+    ],
+    [
+      'an attempt that fell silent and was the last',
+      { tasks: [{ started_at: 2_000, finished_at: 9_000, state: 'FAILED', outcome_reason: 'HEARTBEAT' }] },
+      ['RunRequested', 'TaskStarted1', 'AttemptLost1'],
+    ],
+  ])('has %s', (_what, rows, expected) => {
+    expect(names(rows)).toEqual(expected)
+  })
+
+  test('has what was refused, with the reason', () => {
+    const refusal = {
+      event_type: 'TaskFinished',
+      refused_at: 4_000,
+      reason: 'ATTEMPT_OVER',
+      detail: null,
+      entity_kind: 'TASK',
+      entity_id: 'run_x/a',
+    }
+    expect(told({ refusals: [refusal] })[1]).toEqual({
+      event_type: 'TaskFinished',
+      at: 4_000,
+      task_key: 'a',
+      detail: { refused: 'ATTEMPT_OVER' },
+    })
+  })
+})

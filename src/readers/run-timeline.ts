@@ -1,0 +1,134 @@
+// What happened to a run, in order, as far as its rows say: rows keep the newest heartbeat alone, and of a start or a loss
+// what the outbox of that attempt was closed with. Pure.
+
+import { compareText } from '../core/order.js'
+import type { RefusalRow } from '../projections/outcome-table.js'
+import type { DispatchOutboxRow, RunRow, TaskRow } from '../projections/run-table.js'
+
+export type TimelineEntry = {
+  readonly event_type: string
+  /** Epoch milliseconds. */
+  readonly at: number
+  readonly task_key?: string
+  readonly attempt?: number
+  readonly detail?: Readonly<Record<string, unknown>>
+}
+
+export type TimelineRows = {
+  readonly run: RunRow
+  readonly tasks: readonly TaskRow[]
+  readonly outbox: readonly DispatchOutboxRow[]
+  readonly refusals: readonly RefusalRow[]
+}
+
+/** What comes first of what happened in the same millisecond. */
+const ORDER = [
+  'RunRequested',
+  'PlanCreated',
+  'PlanFailed',
+  'DispatchRequested',
+  'DispatchEnqueued',
+  'TaskStarted',
+  'TaskHeartbeat',
+  'RunCancelRequested',
+  'TaskFinished',
+  'AttemptLost',
+]
+
+export function timelineOf({ run, tasks, outbox, refusals }: TimelineRows): readonly TimelineEntry[] {
+  const started = new Set(outbox.filter(({ close_reason }) => close_reason === 'STARTED').map(attemptText))
+  const entries = [
+    ...runEntries(run),
+    ...outbox.flatMap(outboxEntries),
+    ...tasks.flatMap((task) => taskEntries(task, started.has(attemptText(task)))),
+    ...refusals.map(refusalEntry),
+  ]
+  return inCausalOrder(entries, run, tasks)
+}
+
+const attemptText = ({ task_key, attempt }: { readonly task_key: string; readonly attempt: number }): string => `${task_key}/${attempt}`
+
+/** A decision is stamped with the beginning of its turn, floored to a second: before what it answers to. Nothing is placed
+ *  before its cause, whatever its stamp says. */
+function inCausalOrder(entries: readonly TimelineEntry[], run: RunRow, tasks: readonly TaskRow[]): readonly TimelineEntry[] {
+  const planned_at = Math.max(run.requested_at, run.planned_at ?? 0)
+  const readyAt = new Map(tasks.map((task) => [attemptText(task), task.ready_at ?? 0]))
+  const dispatchedAt = new Map<string, number>()
+  const placeOf = ({ event_type, at, task_key, attempt }: TimelineEntry): number => {
+    if (task_key === undefined || attempt === undefined) return Math.max(at, run.requested_at)
+    const name = attemptText({ task_key, attempt })
+    if (event_type === 'DispatchRequested') dispatchedAt.set(name, Math.max(at, planned_at, readyAt.get(name) ?? 0))
+    return Math.max(at, planned_at, dispatchedAt.get(name) ?? 0)
+  }
+  return entries
+    .toSorted((left, right) => rankOf(left) - rankOf(right))
+    .map((entry) => ({ entry, place: placeOf(entry) }))
+    .sort((left, right) => left.place - right.place || compareEntries(left.entry, right.entry))
+    .map(({ entry }) => entry)
+}
+
+/** What it rests on comes first. What was refused may be of any kind, and comes last. */
+const rankOf = ({ event_type, detail }: TimelineEntry): number =>
+  detail !== undefined && 'refused' in detail ? ORDER.length : ORDER.indexOf(event_type)
+
+const compareEntries = (left: TimelineEntry, right: TimelineEntry): number =>
+  rankOf(left) - rankOf(right) || compareText(left.task_key ?? '', right.task_key ?? '') || (left.attempt ?? 0) - (right.attempt ?? 0)
+
+function runEntries(run: RunRow): readonly TimelineEntry[] {
+  const { requested_at, requested_by, planned_at, finished_at, error, tasks_total, cancel_requested_at, cancel_requested_by } = run
+  const isPlanFailed = planned_at === null && finished_at !== null && error !== null
+  return [
+    { event_type: 'RunRequested', at: requested_at, detail: { asset_count: run.asset_count, ...by(requested_by) } },
+    ...(planned_at === null ? [] : [{ event_type: 'PlanCreated', at: planned_at, detail: { tasks_total } }]),
+    ...(isPlanFailed ? [{ event_type: 'PlanFailed', at: finished_at, detail: { error } }] : []),
+    ...(cancel_requested_at === null
+      ? []
+      : [{ event_type: 'RunCancelRequested', at: cancel_requested_at, detail: by(cancel_requested_by) }]),
+  ]
+}
+
+const by = (requested_by: string | null) => (requested_by === null ? {} : { requested_by })
+
+const NOT_LOST = ['STARTED', 'FINISHED']
+
+/** Of an attempt that never started, the loss is here; one that started and was lost is in the task's row, while it is the newest. */
+function outboxEntries(row: DispatchOutboxRow): readonly TimelineEntry[] {
+  const { task_key, attempt, requested_at, enqueued_at, port, closed_at, close_reason } = row
+  const of = { task_key, attempt }
+  const closed = closed_at === null || close_reason === null ? undefined : { at: closed_at, reason: close_reason }
+  return [
+    { ...of, event_type: 'DispatchRequested', at: requested_at },
+    ...(enqueued_at === null ? [] : [{ ...of, event_type: 'DispatchEnqueued', at: enqueued_at, detail: { port } }]),
+    ...(closed?.reason === 'STARTED' ? [{ ...of, event_type: 'TaskStarted', at: closed.at }] : []),
+    ...(closed === undefined || NOT_LOST.includes(closed.reason)
+      ? []
+      : [{ ...of, event_type: 'AttemptLost', at: closed.at, detail: { reason: closed.reason } }]),
+  ]
+}
+
+const LOSSES = ['HEARTBEAT', 'TIMEOUT', 'CANCEL_GRACE']
+
+function taskEntries(task: TaskRow, isStartTold: boolean): readonly TimelineEntry[] {
+  const { task_key, attempt, started_at, last_heartbeat_at, finished_at, state, outcome_reason, error, progress } = task
+  if (attempt === 0) return []
+  const of = { task_key, attempt }
+  const failed = error === null ? {} : { error }
+  const isLost = outcome_reason !== null && LOSSES.includes(outcome_reason)
+  // Not started, its loss is told by the outbox; ended with its run, nothing was said of it.
+  const isFinished = finished_at !== null && (outcome_reason === null || outcome_reason.startsWith('WORKER_') || outcome_reason === 'ERROR')
+  return [
+    ...(started_at === null || isStartTold ? [] : [{ ...of, event_type: 'TaskStarted', at: started_at }]),
+    ...(last_heartbeat_at === null
+      ? []
+      : [{ ...of, event_type: 'TaskHeartbeat', at: last_heartbeat_at, detail: progress === null ? {} : { progress } }]),
+    ...(isFinished ? [{ ...of, event_type: 'TaskFinished', at: finished_at, detail: { state, ...failed } }] : []),
+    ...(isLost && finished_at !== null
+      ? [{ ...of, event_type: 'AttemptLost', at: finished_at, detail: { reason: outcome_reason, ...failed } }]
+      : []),
+  ]
+}
+
+function refusalEntry({ event_type, refused_at, reason, detail, entity_kind, entity_id }: RefusalRow): TimelineEntry {
+  const task_key = entity_kind === 'TASK' ? { task_key: entity_id.slice(entity_id.indexOf('/') + 1) } : {}
+  return { event_type, at: refused_at, ...task_key, detail: { refused: reason, ...(detail === null ? {} : { because: detail }) } }
+}
