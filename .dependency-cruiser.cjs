@@ -50,7 +50,7 @@ const MAY_IMPORT = {
   sdk: ['core', 'partitions', 'api/contract'],
   'api/contract': ['core', 'events'],
   api: ['core', 'events', 'partitions', 'readers', 'commands', 'workflows/contract'],
-  cli: ['core/errors', 'api/contract'],
+  cli: ['core/errors', 'core/spelling', 'api/contract'],
   'cli/local': ['core', 'partitions', 'readers', 'commands', 'turn', 'compactor', 'sdk', 'bin', 'api/contract'],
   console: ['api/contract'],
   bin: ['*'],

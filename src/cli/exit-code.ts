@@ -1,7 +1,8 @@
 // What a command's exit code says to a script: 0 done, 1 failed, 2 asked for in a way that it does not know, 3 the
-// store did not answer.
+// store or the API did not answer.
 
 import { isOperatingError } from '../core/errors.js'
+import { ApiError } from './client.js'
 
 export type ExitCode = 0 | 1 | 2 | 3
 
@@ -18,7 +19,19 @@ export class UsageError extends Error {
   }
 }
 
+/** What was asked for was understood, and did not come about: the sentence says why. */
+export class FailedError extends Error {
+  constructor(message: string) {
+    super(message)
+    this.name = 'FailedError'
+  }
+}
+
+/** What the API cannot take as it was asked is asked for otherwise; what it cannot do now is asked for again. */
+const STATUS_CODES: Readonly<Record<number, ExitCode>> = { 400: USAGE, 503: NOT_REACHABLE }
+
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError) return USAGE
+  if (error instanceof ApiError) return STATUS_CODES[error.problem.status] ?? FAILED
   return isOperatingError(error, 'unavailable') ? NOT_REACHABLE : FAILED
 }

@@ -4,7 +4,11 @@
 import { Command, CommanderError } from 'commander'
 import { readFileSync } from 'node:fs'
 import { isOperatingError, messageOf } from '../core/errors.js'
-import { DONE, type ExitCode, exitCodeOf, FAILED, USAGE, UsageError } from './exit-code.js'
+import type { Around } from './api-command.js'
+import { ApiError } from './client.js'
+import { DONE, type ExitCode, exitCodeOf, FAILED, FailedError, USAGE, UsageError } from './exit-code.js'
+import { problemText } from './problem-text.js'
+import { screenOf } from './screen.js'
 
 type Group = {
   readonly name: string
@@ -13,6 +17,8 @@ type Group = {
   readonly load: () => Promise<(group: Command) => void>
 }
 
+const around = (): Around => ({ environment: process.env, screen: screenOf(process.stdout, process.env) })
+
 const GROUPS: readonly Group[] = [
   {
     name: 'dev',
@@ -20,6 +26,46 @@ const GROUPS: readonly Group[] = [
     load: async () => {
       const { addDevCommand } = await import('./local/dev.js')
       return (group) => addDevCommand(group, process.env)
+    },
+  },
+  {
+    name: 'deploy',
+    summary: 'deploy the code location of a module, after showing what changes',
+    load: async () => {
+      const { addDeployCommand } = await import('./local/deploy.js')
+      return (group) => addDeployCommand(group, around())
+    },
+  },
+  {
+    name: 'run',
+    summary: 'start runs, watch them, read their logs, cancel them',
+    load: async () => {
+      const { addRunCommands } = await import('./run.js')
+      return (group) => addRunCommands(group, around())
+    },
+  },
+  {
+    name: 'asset',
+    summary: 'the assets that are deployed, who needs whom, what is materialized',
+    load: async () => {
+      const { addAssetCommands } = await import('./asset.js')
+      return (group) => addAssetCommands(group, around())
+    },
+  },
+  {
+    name: 'conflicts',
+    summary: 'requests whose run key belongs to another run',
+    load: async () => {
+      const { addConflictCommands } = await import('./conflicts.js')
+      return (group) => addConflictCommands(group, around())
+    },
+  },
+  {
+    name: 'doctor',
+    summary: 'check this machine, the store, Temporal and the API, and say how to mend what is wrong',
+    load: async () => {
+      const { addDoctorCommand } = await import('./local/doctor.js')
+      return (group) => addDoctorCommand(group, process.env)
     },
   },
   {
@@ -39,6 +85,14 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
+    name: 'worker',
+    summary: 'serve the assets of a module over HTTP',
+    load: async () => {
+      const { addWorkerCommand } = await import('./local/worker.js')
+      return (group) => addWorkerCommand(group, process.env)
+    },
+  },
+  {
     name: 'ledger',
     summary: 'append events to a ledger, fold it into tables, verify and replay it',
     load: async () => (await import('./local/ledger.js')).addLedgerCommands,
@@ -47,14 +101,6 @@ const GROUPS: readonly Group[] = [
     name: 'table',
     summary: 'show the rows of a table, now or as they were',
     load: async () => (await import('./local/table.js')).addTableCommand,
-  },
-  {
-    name: 'worker',
-    summary: 'serve the assets of a module over HTTP',
-    load: async () => {
-      const { addWorkerCommand } = await import('./local/worker.js')
-      return (group) => addWorkerCommand(group, process.env)
-    },
   },
 ]
 
@@ -88,7 +134,7 @@ async function buildProgram(wanted: string | undefined): Promise<Command> {
     .showHelpAfterError('Run it with --help to see what there is.')
     .addHelpText(
       'after',
-      '\n--debug with any command shows where an error comes from.\nExit codes: 0 done, 1 failed, 2 not understood, 3 the store is not reachable.',
+      '\n--debug with any command shows where an error comes from.\nExit codes: 0 done, 1 failed, 2 not understood, 3 the store or the API is not reachable.',
     )
   for (const { name, summary, load } of GROUPS) {
     const group = program.command(name).description(summary)
@@ -110,7 +156,9 @@ const DEBUG = '--debug'
 
 /** What nobody expected says how to see more; the stack itself is for those who ask. */
 function report(error: unknown): string {
-  if (error instanceof UsageError || isOperatingError(error) || exitCodeOf(error) !== FAILED) return messageOf(error)
+  if (error instanceof ApiError) return problemText(error.problem)
+  const isTold = error instanceof UsageError || error instanceof FailedError || isOperatingError(error) || exitCodeOf(error) !== FAILED
+  if (isTold) return messageOf(error)
   return `${messageOf(error)}\nRun it again with ${DEBUG} to see where this comes from.`
 }
 

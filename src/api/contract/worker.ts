@@ -53,7 +53,7 @@ export const dispatch = z
     task_token: z.string().meta({ description: 'Send it with every callback: Authorization: Bearer {task_token}.' }),
     start_deadline_at: instant,
     heartbeat_timeout_ms: longCount.meta({ description: 'Send a heartbeat at least every third of it while the code runs.' }),
-    timeout_ms: longCount.nullable().meta({ description: 'How long the code may run; null: as long as it likes.' }),
+    timeout_ms: longCount.nullable(),
     sequence: longCount.meta({ description: 'The revision that this comes from: sent back with every callback.' }),
     traceparent: text.exactOptional(),
   })
@@ -81,17 +81,12 @@ export type DispatchResponse = Parsed<typeof dispatchResponse>
 
 // What a worker says
 
-const said = {
-  execution_id: id('ulid').meta({
-    description: "Made by the worker for each try to run an attempt's code; the same in all that it says of it.",
-  }),
-  sequence: longCount.meta({ description: 'That of the dispatch.' }),
-}
+const said = { execution_id: id('ulid'), sequence: longCount }
 
 export const startedRequest = z
   .object({
     ...said,
-    worker_id: textOf(WORKER_ID_CHARACTERS_MAX).min(1).meta({ description: 'For people who look for the process, such as host:pid.' }),
+    worker_id: textOf(WORKER_ID_CHARACTERS_MAX).min(1),
     code_version: text.exactOptional(),
     worker_started_at: instant.exactOptional(),
   })
@@ -132,7 +127,7 @@ export const completedRequest = z
     data_version: text.exactOptional(),
     metadata: z.record(z.string(), json).exactOptional().meta({ description: 'At most 16 KiB of JSON.' }),
     error: errorValue.exactOptional().meta({ description: 'Needed where the outcome is FAILED.' }),
-    skip_reason: text.exactOptional().meta({ description: 'Why there was nothing to do, where the outcome is SKIPPED.' }),
+    skip_reason: text.exactOptional(),
     retry_after_seconds: seconds(0).exactOptional(),
     worker_finished_at: instant.exactOptional(),
   })
@@ -164,11 +159,7 @@ export type LogLine = Parsed<typeof logLine>
 
 /** `chunk` counts from 0: the same number again is the same chunk, sent again because its answer was lost. */
 export const logsRequest = z
-  .object({
-    ...said,
-    chunk: count.meta({ description: 'Counts from 0; the same number is the same chunk.' }),
-    lines: z.array(logLine).min(1).max(LOG_LINES_PER_CHUNK_MAX),
-  })
+  .object({ ...said, chunk: count, lines: z.array(logLine).min(1).max(LOG_LINES_PER_CHUNK_MAX) })
   .meta({ id: 'LogsRequest' })
 export type LogsRequest = Parsed<typeof logsRequest>
 

@@ -2,7 +2,8 @@
 
 import type { Command } from 'commander'
 import { followTail, readTail, type TailEntry } from '../../readers/tail.js'
-import { nothingYet, parseCount, type StoreOptions, withDeps, withStore } from './options.js'
+import { parseCount } from '../arguments.js'
+import { nothingYet, type StoreOptions, withDeps, withStore } from './options.js'
 import { note, printJson, printLine } from './print.js'
 import { createTroubles } from './troubles.js'
 import { untilSignal } from './until-signal.js'

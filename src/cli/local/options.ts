@@ -33,11 +33,6 @@ function parseTenant(text: string): string {
   throw new InvalidArgumentError('Use 1 to 63 lower-case letters, digits and hyphens, beginning with a letter or digit.')
 }
 
-export function parseCount(text: string): number {
-  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)
-  throw new InvalidArgumentError('Give a whole number from 1 on.')
-}
-
 /** Opens the store, runs the command on it, and closes it whatever happens. */
 export async function withDeps<T>(options: StoreOptions, access: 'read' | 'write', run: (deps: Deps) => Promise<T>): Promise<T> {
   const fault = storeFault(options.store)

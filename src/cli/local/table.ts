@@ -6,8 +6,9 @@ import { openAsOf, type Moment } from '../../readers/as-of.js'
 import { parseCondition, presentRow, readableTables, readRows } from '../../readers/rows.js'
 import { isUlid } from '../../core/ids.js'
 import { missing } from '../../core/errors.js'
+import { collect, parseCount } from '../arguments.js'
 import { UsageError } from '../exit-code.js'
-import { parseCount, type StoreOptions, withDeps, withStore } from './options.js'
+import { type StoreOptions, withDeps, withStore } from './options.js'
 import { note, printJson, printTable } from './print.js'
 
 type TableOptions = StoreOptions & { readonly where: readonly string[]; readonly asOf?: Moment; readonly limit?: number }
@@ -24,8 +25,6 @@ export function addTableCommand(group: Command): void {
     .option('--limit <count>', `how many rows (${ROWS_FOR_PEOPLE}; with --json all)`, parseCount)
     .action((table: string, options: TableOptions) => show(table, options))
 }
-
-const collect = (value: string, before: readonly string[]): readonly string[] => [...before, value]
 
 function parseMoment(text: string): Moment {
   if (/^[0-9]{1,15}$/.test(text)) return { sequence: Number(text) }

@@ -178,13 +178,21 @@ async function whatIsMissing(address: string, namespace: string): Promise<string
   try {
     return await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => {
       await connection.workflowService.describeNamespace({ namespace })
-      const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
-      const names = Object.entries(SEARCH_ATTRIBUTES).filter(([name, type]) => customAttributes[name] !== INDEXED_VALUE_TYPES[type])
-      return names.length === 0
+      const missing = await missingAttributes(connection, namespace)
+      return missing.length === 0
         ? undefined
-        : `the namespace ${namespace} lacks ${names.map(([name, type]) => `${name}=${type}`).join(', ')}`
+        : `the namespace ${namespace} lacks ${missing.map(([name, type]) => `${name}=${type}`).join(', ')}`
     })
   } finally {
     await connection.close()
   }
+}
+
+/** Search attributes that the namespace lacks, or has with another type. */
+export async function missingAttributes(
+  connection: Connection,
+  namespace: string,
+): Promise<readonly (readonly [name: string, type: SearchAttributeType])[]> {
+  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
+  return Object.entries(SEARCH_ATTRIBUTES).filter(([name, type]) => customAttributes[name] !== INDEXED_VALUE_TYPES[type])
 }

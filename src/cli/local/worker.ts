@@ -1,6 +1,6 @@
 // `servo worker`: serves the code location of a module over HTTP until it is told to stop.
 
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { hostname } from 'node:os'
 import { systemClock, systemRandom } from '../../bin/clock.js'
 import { messageOf } from '../../core/errors.js'
@@ -9,8 +9,8 @@ import type { Secret } from '../../core/run-id.js'
 import { loadCodeLocation, LoadError } from '../../sdk/load.js'
 import { readSecrets, SECRETS_VARIABLE } from '../../sdk/worker/secrets.js'
 import { startWorker, type Worker, type WorkerOptions } from '../../sdk/worker/worker.js'
+import { parseCount, parsePort } from '../arguments.js'
 import { DONE, UsageError } from '../exit-code.js'
-import { parseCount } from './options.js'
 import { counted, note, printJson, printLine } from './print.js'
 import { untilSignal } from './until-signal.js'
 
@@ -37,11 +37,6 @@ export function addWorkerCommand(group: Command, environment: Environment): void
     .option('--json', 'print one JSON value for programs')
     .addHelpText('after', `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.`)
     .action((module: string, options: WorkerCommandOptions) => serve(module, options, secretsOf(environment, options.host)))
-}
-
-function parsePort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
-  throw new InvalidArgumentError('Give a port from 0 to 65535.')
 }
 
 /** Whoever reaches the port of a worker without keys runs its code. */

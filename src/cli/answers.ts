@@ -1,0 +1,44 @@
+// What the API answers, as types: taken from the schemas that it is checked against, so that no field has two spellings.
+
+import type { z } from 'zod'
+import type { asset, assetGraph, assetPage, assetSummary } from '../api/contract/asset.js'
+import type { codeLocation, deployAnswer, deployAsked } from '../api/contract/code-location.js'
+import type { conflictPage, runKeyConflict } from '../api/contract/conflict.js'
+import type { outcome } from '../api/contract/outcome.js'
+import type {
+  cancelAccepted,
+  cancelManyAccepted,
+  logPage,
+  run,
+  runAccepted,
+  runAsked,
+  runPage,
+  task,
+  taskPage,
+  timelineEntry,
+} from '../api/contract/run.js'
+
+export type Run = z.output<typeof run>
+export type RunPage = z.output<typeof runPage>
+export type RunAsked = z.input<typeof runAsked>
+export type RunAccepted = z.output<typeof runAccepted>
+export type CancelAccepted = z.output<typeof cancelAccepted>
+export type CancelManyAccepted = z.output<typeof cancelManyAccepted>
+export type Task = z.output<typeof task>
+export type TaskPage = z.output<typeof taskPage>
+export type TimelineEntry = z.output<typeof timelineEntry>
+export type LogPage = z.output<typeof logPage>
+export type LogLine = LogPage['lines'][number]
+
+export type Asset = z.output<typeof asset>
+export type AssetSummary = z.output<typeof assetSummary>
+export type AssetPage = z.output<typeof assetPage>
+export type AssetGraph = z.output<typeof assetGraph>
+
+export type CodeLocation = z.output<typeof codeLocation>
+export type DeployAsked = z.input<typeof deployAsked>
+export type DeployAnswer = z.output<typeof deployAnswer>
+
+export type RunKeyConflict = z.output<typeof runKeyConflict>
+export type ConflictPage = z.output<typeof conflictPage>
+export type Outcome = z.output<typeof outcome>

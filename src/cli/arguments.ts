@@ -1,0 +1,39 @@
+// What people type after options, as values; a word that is not one of those that there are gets the one that was meant.
+
+import { InvalidArgumentError } from 'commander'
+import { suggestion } from '../core/spelling.js'
+
+export function parseCount(text: string): number {
+  if (/^[1-9][0-9]{0,8}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Give a whole number from 1 on.')
+}
+
+export function parseInteger(text: string): number {
+  if (/^-?[0-9]{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Give a whole number.')
+}
+
+export function parsePort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text)
+  throw new InvalidArgumentError('Give a port from 0 to 65535.')
+}
+
+export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
+
+/** States are written in capitals, and typed as people like. */
+export function parseOneOf(words: readonly string[]): (text: string) => string {
+  return (text) => {
+    const word = text.toUpperCase()
+    if (words.includes(word)) return word
+    const meant = suggestion(word, words)
+    throw new InvalidArgumentError(meant === '' ? `There are ${words.join(', ')}.` : meant.trim())
+  }
+}
+
+export function collectTag(text: string, before: readonly string[] = []): readonly string[] {
+  if (/^[^=]+=/.test(text)) return [...before, text]
+  throw new InvalidArgumentError('Write NAME=VALUE.')
+}
+
+export const tagsOf = (texts: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(texts.map((text) => [text.slice(0, text.indexOf('=')), text.slice(text.indexOf('=') + 1)]))

@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals'
+import { isEmptyDiff, planLines } from './deploy-plan.js'
+
+const NOTHING = { added: [], changed: [], removed: [], location: [], unchanged_count: 0 }
+const PLAIN = { hasColour: false }
+
+describe('the plan of a deploy', () => {
+  test('names what is added, changed with its members, removed, and counts the rest', () => {
+    const diff = {
+      added: ['events_daily'],
+      changed: [
+        {
+          asset_key: 'raw_events',
+          members: [
+            { member: 'code_version', from: '1', to: '2' },
+            { member: 'retry', from: null, to: { max_attempts: 3 } },
+          ],
+        },
+      ],
+      removed: ['old'],
+      unchanged_count: 7,
+      location: [{ member: 'slots', from: 64, to: 8 }],
+    }
+    expect(planLines(diff, 'quickstart', PLAIN)).toEqual([
+      '+ events_daily',
+      '~ location quickstart',
+      '    slots: 64 -> 8',
+      '~ raw_events',
+      '    code_version: "1" -> "2"',
+      '    retry: (none) -> {"max_attempts":3}',
+      '- old',
+      '= 7 unchanged',
+    ])
+  })
+
+  test('has nothing to say of nothing', () => {
+    expect(planLines(NOTHING, 'quickstart', PLAIN)).toEqual([])
+    expect(isEmptyDiff(NOTHING)).toBe(true)
+    expect(isEmptyDiff({ ...NOTHING, unchanged_count: 3 })).toBe(true)
+    expect(isEmptyDiff({ ...NOTHING, location: [{ member: 'slots', from: 1, to: 2 }] })).toBe(false)
+  })
+
+  test('cuts what is long, and colours what changes on a terminal alone', () => {
+    const long = { ...NOTHING, location: [{ member: 'sdk', from: null, to: 'x'.repeat(500) }] }
+    expect(planLines(long, 'a', PLAIN)[1]).toMatch(/^ {4}sdk: \(none\) -> "x{78}…$/)
+    expect(planLines({ ...NOTHING, added: ['a'] }, 'a', { hasColour: true })).toEqual(['\u001b[32m+ a\u001b[0m'])
+  })
+})

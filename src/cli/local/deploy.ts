@@ -1,0 +1,112 @@
+// `servo deploy`: a module's code location, whole. What it changes is shown first, and the deploy is made for exactly the
+// version that was shown: who comes in between is not overwritten.
+
+import type { Command } from 'commander'
+import { randomUUID } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describeLocation } from '../../sdk/definition.js'
+import { loadCodeLocation, LoadError } from '../../sdk/load.js'
+import type { DeployAnswer, DeployAsked, Outcome } from '../answers.js'
+import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
+import { parseCount } from '../arguments.js'
+import { isEmptyDiff, planLines } from '../deploy-plan.js'
+import { FailedError, UsageError } from '../exit-code.js'
+import { assertTaken, PENDING_HINT } from '../outcome.js'
+import { note, printJson, printLine } from './print.js'
+
+type Options = ApiOptions & {
+  readonly dryRun?: boolean
+  readonly workerUrl: string
+  readonly slots?: number
+  readonly queue?: string
+  readonly codeVersion?: string
+  readonly reason?: string
+  readonly wait: boolean
+}
+
+const WORKER_URL = 'http://127.0.0.1:7801'
+const SDK = 'typescript'
+
+export function addDeployCommand(command: Command, around: Around): void {
+  withApi(command)
+    .description('deploy the code location of a module: show what changes, then make it so; it never asks')
+    .argument('<module>', 'the module that exports the code location, such as ./module.ts')
+    .option('--dry-run', 'show what would change, and deploy nothing')
+    .option('--worker-url <url>', 'where the worker of this location listens, as Servo reaches it', WORKER_URL)
+    .option('--slots <count>', 'how many attempts run there at once, over all workers behind the URL', parseCount)
+    .option('--queue <name>', 'the queue of the worker')
+    .option('--code-version <text>', 'what is deployed, such as a commit')
+    .option('--reason <text>', 'why, for whoever reads the history')
+    .option('--wait', 'wait until it stands (this is what it does unless you say otherwise)', true)
+    .option('--no-wait', 'do not wait until it stands')
+    .action((module: string, options: Options) => deploy(module, options, sessionOf(options, around)))
+  withExample(command, 'servo deploy ./pipeline.ts --dry-run', 'servo deploy ./pipeline.ts --worker-url http://worker:7801 --slots 16')
+}
+
+async function deploy(module: string, options: Options, session: Session): Promise<void> {
+  const { location_name, assets } = describeLocation(await load(module))
+  const asked = askedOf(options, assets)
+  const path = `/code-locations/${encodeURIComponent(location_name)}/deploy`
+  const planned = await session.client.post<DeployAnswer>(path, asked, { query: { dry_run: true } })
+  if (!session.json) for (const line of planLines(planned.diff, location_name, session.screen)) printLine(line)
+  if (isEmptyDiff(planned.diff)) {
+    return session.json ? printJson(planned) : printLine(`Nothing to deploy: version ${planned.location_version} is what you have.`)
+  }
+  if (options.dryRun === true) return session.json ? printJson(planned) : note('Nothing was deployed: this is a dry run.')
+  const body = { ...asked, expected_location_version: planned.location_version }
+  const query = { wait: options.wait }
+  const sent = await session.client.post<DeployAnswer>(path, body, { query, idempotency_key: randomUUID() })
+  const answer = options.wait ? await settled(session, sent) : sent
+  assertTaken(answer.outcome, `The deploy of ${location_name}`)
+  if (session.json) printJson(answer)
+  else report(location_name, answer)
+  if (options.wait && answer.outcome?.kind === 'pending') throw new FailedError(`The deploy is not carried out yet. ${PENDING_HINT}`)
+}
+
+function askedOf(
+  { workerUrl, slots, queue, codeVersion, reason }: Options,
+  assets: ReturnType<typeof describeLocation>['assets'],
+): DeployAsked {
+  return {
+    worker_url: workerUrl,
+    ...(queue === undefined ? {} : { worker_queue: queue }),
+    ...(slots === undefined ? {} : { slots }),
+    ...(codeVersion === undefined ? {} : { code_version: codeVersion }),
+    ...(reason === undefined ? {} : { reason }),
+    sdk: SDK,
+    // Frozen, and of the same shape: the API's own schema judges it.
+    assets: assets.map(({ definition }) => definition) as unknown as DeployAsked['assets'],
+  }
+}
+
+async function load(module: string) {
+  try {
+    return await loadCodeLocation(module)
+  } catch (error) {
+    throw error instanceof LoadError ? new UsageError(error.message) : error
+  }
+}
+
+/** The API waits for a while; a turn that is busy takes longer. */
+const SETTLE_MS_MAX = 30_000
+const LOOK_AGAIN_MS = 500
+
+async function settled({ client }: Session, answer: DeployAnswer): Promise<DeployAnswer> {
+  const { accepted_event_id } = answer
+  const began = performance.now()
+  let outcome = answer.outcome
+  while (outcome?.kind === 'pending' && accepted_event_id !== undefined && performance.now() - began < SETTLE_MS_MAX) {
+    await sleep(LOOK_AGAIN_MS)
+    const asked = await client.get<{ readonly outcome: Outcome }>('/outcomes', { event_id: accepted_event_id })
+    outcome = asked.outcome
+  }
+  if (outcome === undefined || outcome === answer.outcome) return answer
+  // The answer was given before: it has the version that the deploy was made for.
+  return { ...answer, outcome, location_version: answer.location_version + (outcome.kind === 'applied' ? 1 : 0) }
+}
+
+function report(location_name: string, { location_version, outcome }: DeployAnswer): void {
+  if (outcome?.kind === 'applied' || outcome?.kind === 'duplicate')
+    return printLine(`Deployed ${location_name}, version ${location_version}.`)
+  if (outcome === undefined) printLine(`Sent the deploy of ${location_name}. \`servo deploy --dry-run\` says whether it stands.`)
+}

@@ -1,0 +1,60 @@
+// The API: whether it answers, whether it is ready, whether the token fits, and how far its clock is from this machine's.
+
+import { messageOf } from '../../../core/errors.js'
+import { fail, type Finding, ok, warn } from './finding.js'
+import { skewFinding } from './store.js'
+
+const TIMEOUT_MS = 5_000
+const START = 'Start it with `servo dev` or `servo api`, or say where it is: --api URL or SERVO_API.'
+
+type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
+
+export async function checkApi(url: string, token: string | undefined): Promise<readonly Finding[]> {
+  const base = url.replace(/\/+$/, '')
+  const asked_at = Date.now()
+  const healthy = await asked(`${base}/healthz`)
+  if ('problem' in healthy) return [fail('api', `${url} does not answer: ${healthy.problem}`, START)]
+  if (!healthy.response.ok) return [fail('api', `${url} answers ${healthy.response.status}, and not as Servo's API does`, START)]
+  const skew = clockOf(healthy.response, asked_at, Date.now())
+  return [ok('api', `${url} answers`), await readiness(base), await rights(base, token), ...(skew === undefined ? [] : [skew])]
+}
+
+async function readiness(base: string): Promise<Finding> {
+  const ready = await asked(`${base}/readyz`)
+  const mend = 'Look at what it says; `servo automation` or `servo dev` publishes the first revision.'
+  if ('problem' in ready) return fail('api ready', ready.problem, mend)
+  const { checks = [] } = (await ready.response.json().catch(() => ({}))) as { readonly checks?: readonly Check[] }
+  const told = checks.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
+  return ready.response.ok ? ok('api ready', told || 'it is ready') : fail('api ready', told || `it answers ${ready.response.status}`, mend)
+}
+
+async function rights(base: string, token: string | undefined): Promise<Finding> {
+  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
+  const answer = await asked(`${base}/api/v1/orchestration/code-locations?limit=1`, headers)
+  if ('problem' in answer) return fail('api token', answer.problem, START)
+  const { status } = answer.response
+  if (status === 401) {
+    const what =
+      token === undefined ? 'it wants a token, and SERVO_API_TOKEN is not set' : 'the token of SERVO_API_TOKEN is not the one of this API'
+    return fail('api token', what, 'Set SERVO_API_TOKEN to the token that the API was started with.')
+  }
+  if (answer.response.ok) return ok('api token', token === undefined ? 'none is needed' : 'it is accepted')
+  return warn('api token', `a list was answered with ${status}`, "Look into the API's log.")
+}
+
+/** Its Date header has no more than seconds. */
+function clockOf({ headers }: Response, asked_ms: number, answered_ms: number): Finding | undefined {
+  const date = Date.parse(headers.get('date') ?? '')
+  return Number.isNaN(date) ? undefined : skewFinding('api clock', date + 500, asked_ms, answered_ms)
+}
+
+async function asked(
+  url: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<{ readonly response: Response } | { readonly problem: string }> {
+  try {
+    return { response: await fetch(url, { headers: { ...headers }, signal: AbortSignal.timeout(TIMEOUT_MS) }) }
+  } catch (error) {
+    return { problem: messageOf(error instanceof Error && error.cause instanceof Error ? error.cause : error) }
+  }
+}

@@ -1,0 +1,22 @@
+// `servo run`: start runs, look at them, cancel them.
+
+import type { Command } from 'commander'
+import type { Around } from './api-command.js'
+import { addCancelCommand } from './run/cancel.js'
+import { addListCommand } from './run/list.js'
+import { addEventsCommand, addShowCommand, addTasksCommand } from './run/show.js'
+import { addLogsCommand } from './run/logs.js'
+import { addStartCommand } from './run/start.js'
+import { addWatchCommand } from './run/watch.js'
+
+export function addRunCommands(group: Command, around: Around): void {
+  group.helpCommand(false)
+  addStartCommand(group, around)
+  addListCommand(group, around)
+  addShowCommand(group, around)
+  addTasksCommand(group, around)
+  addWatchCommand(group, around)
+  addLogsCommand(group, around)
+  addEventsCommand(group, around)
+  addCancelCommand(group, around)
+}

@@ -1,0 +1,94 @@
+// `servo run cancel`: some runs by their ids, or all open ones that fit.
+
+import type { Command } from 'commander'
+import { randomUUID } from 'node:crypto'
+import { RUN_STATES } from '../../api/contract/run.js'
+import type { CancelAccepted, CancelManyAccepted, Run } from '../answers.js'
+import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'
+import { collectTag, parseOneOf } from '../arguments.js'
+import { UsageError } from '../exit-code.js'
+import { counted, note, printJson, printLine } from '../local/print.js'
+import { assertTaken, PENDING_HINT } from '../outcome.js'
+import { findRunId, RUN_WORDS, runPath } from './find.js'
+import { isOver } from './progress.js'
+
+type Filter = { readonly state?: string; readonly asset?: string; readonly tag?: readonly string[] }
+type Options = ApiOptions & Filter & { readonly reason?: string; readonly yes?: boolean }
+
+/** One that is being cancelled needs no second request. */
+const CANCELLABLE = RUN_STATES.filter((state) => !isOver(state) && state !== 'CANCELLING')
+
+export function addCancelCommand(group: Command, around: Around): void {
+  const command = withApi(group.command('cancel'))
+    .description('ask for runs to be cancelled: those that you name, or all open ones that fit')
+    .argument('[run...]', RUN_WORDS)
+    .option('--state <state>', CANCELLABLE.join(', '), parseOneOf(CANCELLABLE))
+    .option('--asset <key>', 'runs of this asset')
+    .option('--tag <name=value>', 'runs with this tag; several have all to be there', collectTag)
+    .option('--yes', 'cancel what the filter finds; without it they are only shown')
+    .option('--reason <text>', 'why, for whoever reads the history')
+    .action((runs: readonly string[], options: Options) => cancel(runs, options, sessionOf(options, around)))
+  withExample(command, 'servo run cancel last', 'servo run cancel --state PENDING --tag why=backfill --yes')
+}
+
+async function cancel(runs: readonly string[], options: Options, session: Session): Promise<void> {
+  const filter = filterOf(options)
+  if (runs.length > 0 && filter !== undefined) throw new UsageError('Name runs, or give --state, --asset or --tag; not both.')
+  const body = options.reason === undefined ? {} : { reason: options.reason }
+  if (runs.length > 0) return cancelNamed(runs, body, session)
+  if (filter === undefined) throw new UsageError(`Say which runs: ${RUN_WORDS}; or give --state, --asset or --tag.`)
+  return options.yes === true ? cancelFitting(filter, body, session) : showFitting(filter, session)
+}
+
+function filterOf({ state, asset, tag }: Options): Filter | undefined {
+  if (state === undefined && asset === undefined && tag === undefined) return undefined
+  return { ...(state === undefined ? {} : { state }), ...(asset === undefined ? {} : { asset }), ...(tag === undefined ? {} : { tag }) }
+}
+
+async function cancelNamed(texts: readonly string[], body: object, session: Session): Promise<void> {
+  // All are looked up before the first is cancelled: a wrong word cancels nothing.
+  const run_ids: string[] = []
+  for (const text of texts) run_ids.push(await findRunId(session, text))
+  const answers: CancelAccepted[] = []
+  for (const run_id of new Set(run_ids)) {
+    const options = { query: { wait: true }, idempotency_key: randomUUID() }
+    const accepted = await session.client.post<CancelAccepted>(`${runPath(run_id)}/cancel`, body, options)
+    assertTaken(accepted.outcome, `The cancel of ${run_id}`)
+    answers.push(accepted)
+    if (!session.json) printLine(`Asked run ${run_id} to end. Tasks that run are told with their next heartbeat.`)
+  }
+  if (session.json) printJson(answers)
+  else if (answers.some(({ outcome }) => outcome?.kind === 'pending')) note(PENDING_HINT)
+}
+
+async function cancelFitting(filter: Filter, body: object, session: Session): Promise<void> {
+  const run_ids: string[] = []
+  for (let more = true; more; ) {
+    const path = '/runs/cancel'
+    const answer = await session.client.post<CancelManyAccepted>(path, { filter, ...body }, { idempotency_key: randomUUID() })
+    const found = answer.run_ids.filter((run_id) => !run_ids.includes(run_id))
+    run_ids.push(...found)
+    // The same ones again: their cancels are not folded yet, and asking again brings nothing.
+    more = answer.more && found.length > 0
+  }
+  if (session.json) return printJson({ run_ids, matched_count: run_ids.length })
+  if (run_ids.length === 0) return note('No open run fits.')
+  for (const run_id of run_ids) printLine(run_id)
+  note(`Asked ${counted(run_ids.length, 'run')} to end.`)
+}
+
+async function showFitting({ state, asset, tag }: Filter, session: Session): Promise<void> {
+  const states = state === undefined ? CANCELLABLE : [state]
+  const found: Run[] = []
+  for (const each of states) {
+    found.push(
+      ...(await listed<'runs', Run>(session, { path: '/runs', member: 'runs', query: { state: each, asset, tag, fresh: true } })).rows,
+    )
+  }
+  if (session.json) printJson({ run_ids: found.map(({ run_id }) => run_id), matched_count: found.length })
+  else for (const run of found) printLine(`${run.run_id} ${run.state}`)
+  if (found.length === 0) return note('No open run fits.')
+  throw new UsageError(
+    `Nothing was cancelled: ${counted(found.length, 'run')} would be. Add --yes to cancel ${found.length === 1 ? 'it' : 'them'}.`,
+  )
+}

@@ -1,0 +1,34 @@
+import { describe, expect, test } from '@jest/globals'
+import { createRedraw, cut, painted, screenOf } from './screen.js'
+
+const output = (isTTY: boolean) => {
+  const said: string[] = []
+  return { isTTY, columns: 10, said, write: (text: string) => said.push(text) }
+}
+
+describe('a screen', () => {
+  test.each([
+    ['a terminal', true, {}, true, true],
+    ['a pipe', false, {}, false, false],
+    ['NO_COLOR', true, { NO_COLOR: '1' }, true, false],
+    ['NO_COLOR with nothing in it', true, { NO_COLOR: '' }, true, true],
+    ['a terminal that can nothing', true, { TERM: 'dumb' }, false, false],
+  ])('%s', (_, isTTY, environment, canRedraw, hasColour) => {
+    expect(screenOf(output(isTTY), environment)).toMatchObject({ canRedraw, hasColour })
+  })
+
+  test('colours what it may, and cuts by what is seen', () => {
+    expect(painted({ hasColour: false }, 'red', 'x')).toBe('x')
+    const red = painted({ hasColour: true }, 'red', 'abcdef')
+    expect(cut(`12345${red}`, 8)).toBe('12345\u001b[31mabc\u001b[0m')
+    expect(cut('short', 80)).toBe('short')
+  })
+
+  test('draws over what was drawn, and never wraps', () => {
+    const to = output(true)
+    const redraw = createRedraw(screenOf(to, {}))
+    redraw(['a line that is too long', 'b'])
+    redraw(['c'])
+    expect(to.said).toEqual(['\r\u001b[0Ja line tha\nb\n', '\u001b[2A\r\u001b[0Jc\n'])
+  })
+})

@@ -1,0 +1,83 @@
+// What a command may do to where it prints: colours and redrawing are for terminals, and a pipe gets plain lines.
+
+export type Screen = {
+  /** Lines may be drawn again. */
+  readonly canRedraw: boolean
+  readonly hasColour: boolean
+  readonly columns: () => number
+  readonly rows: () => number
+  readonly write: (text: string) => void
+}
+
+type Output = {
+  readonly isTTY?: boolean
+  readonly columns?: number
+  readonly rows?: number
+  readonly write: (text: string) => unknown
+}
+
+const COLUMNS_DEFAULT = 80
+const ROWS_DEFAULT = 24
+
+/** https://no-color.org: set to anything but nothing, it is obeyed. */
+export function screenOf(output: Output, environment: Readonly<Record<string, string | undefined>>): Screen {
+  const isTerminal = output.isTTY === true && environment['TERM'] !== 'dumb'
+  return {
+    canRedraw: isTerminal,
+    hasColour: isTerminal && (environment['NO_COLOR'] ?? '') === '',
+    columns: () => output.columns ?? COLUMNS_DEFAULT,
+    rows: () => output.rows ?? ROWS_DEFAULT,
+    write: (text) => void output.write(text),
+  }
+}
+
+const ESCAPE = '\u001b['
+const COLOURS = { red: 31, green: 32, yellow: 33, blue: 34, grey: 90 } as const
+export type Colour = keyof typeof COLOURS
+
+export const painted = ({ hasColour }: Pick<Screen, 'hasColour'>, colour: Colour, text: string): string =>
+  hasColour ? `${ESCAPE}${COLOURS[colour]}m${text}${ESCAPE}0m` : text
+
+const STATE_COLOURS: Readonly<Record<string, Colour>> = {
+  SUCCEEDED: 'green',
+  FAILED: 'red',
+  RUNNING: 'blue',
+  DISPATCHED: 'blue',
+  RETRY_WAIT: 'yellow',
+  CANCELLING: 'yellow',
+  CANCELLED: 'yellow',
+  SKIPPED: 'yellow',
+  BLOCKED: 'grey',
+}
+
+/** `text` is the state, with what pads it. */
+export function paintedState(screen: Pick<Screen, 'hasColour'>, text: string): string {
+  const colour = STATE_COLOURS[text.trim()]
+  return colour === undefined ? text : painted(screen, colour, text)
+}
+
+/** Draws lines where those before were. A line that is wider than the screen would wrap, and the count would be wrong. */
+export function createRedraw(screen: Screen): (lines: readonly string[]) => void {
+  let drawn = 0
+  return (lines) => {
+    const up = drawn === 0 ? '' : `${ESCAPE}${drawn}A`
+    screen.write(`${up}\r${ESCAPE}0J${lines.map((line) => `${cut(line, screen.columns())}\n`).join('')}`)
+    drawn = lines.length
+  }
+}
+
+const ESCAPES = new RegExp(`(${ESCAPE.replace('[', '\\[')}\\d+m)`)
+
+/** By what is seen: escapes have no width, and the last of them is kept. */
+export function cut(line: string, columns: number): string {
+  let left = columns
+  return line
+    .split(ESCAPES)
+    .map((part) => {
+      if (ESCAPES.test(part)) return part
+      const characters = [...part].slice(0, left)
+      left -= characters.length
+      return characters.join('')
+    })
+    .join('')
+}

@@ -1,0 +1,46 @@
+// For commands that look again and again: until they are interrupted, and through moments in which the API does not answer.
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { isOperatingError, messageOf } from '../core/errors.js'
+import { ApiError } from './client.js'
+import { note } from './local/print.js'
+import { onSignal } from './local/until-signal.js'
+
+export type Interruptible = { readonly signal: AbortSignal; readonly sleep: (duration_ms: number) => Promise<void> }
+
+export function untilInterrupted(): Interruptible {
+  const controller = new AbortController()
+  const { signal } = controller
+  const forget = onSignal(() => controller.abort())
+  signal.addEventListener('abort', forget)
+  return { signal, sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined) }
+}
+
+export type Patience = {
+  /** undefined: not now. The first try has to succeed, because a wrong address is no moment. */
+  readonly tried: <T>(look: () => Promise<T | undefined>) => Promise<T | undefined>
+}
+
+export function createPatience(): Patience {
+  let hasAnswered = false
+  let isLost = false
+  return {
+    async tried(look) {
+      try {
+        const seen = await look()
+        if (isLost) note('The API answers again.')
+        hasAnswered = true
+        isLost = false
+        return seen
+      } catch (error) {
+        if (!hasAnswered || !isPassing(error)) throw error
+        if (!isLost) note(`${messageOf(error)}\nIt is asked again until it answers.`)
+        isLost = true
+        return undefined
+      }
+    },
+  }
+}
+
+const isPassing = (error: unknown): boolean =>
+  isOperatingError(error, 'unavailable') || (error instanceof ApiError && [429, 503].includes(error.problem.status))
