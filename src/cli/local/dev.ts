@@ -8,6 +8,7 @@ import type { Environment } from '../../bin/config.js'
 import { loadCodeLocation } from '../../sdk/load.js'
 import { type DataFolder, openDataFolder } from './dev/data-folder.js'
 import { refuseBusyPorts } from './dev/ports.js'
+import { watchCode } from './dev/watch.js'
 import { type Kept, keepRunning } from './dev/supervisor.js'
 import { type KeptTemporal, keepTemporal } from './dev/temporal.js'
 import { untilAnswers } from './dev/ready.js'
@@ -72,7 +73,9 @@ export async function startDev({ module, options, environment, say }: DevRequest
   const data = openDataFolder(options.data)
   const kept: Kept[] = []
   let temporal: KeptTemporal | undefined
+  let watching: { readonly stop: () => void } | undefined
   const stop = async () => {
+    watching?.stop()
     // Who is asked for work ends before who asks for it; Temporal ends when nobody speaks to it any more.
     for (const each of kept.toReversed()) await each.stop()
     await temporal?.stop()
@@ -91,11 +94,19 @@ export async function startDev({ module, options, environment, say }: DevRequest
     }
     const keep = (name: string, ...args: string[]) => {
       const program = { name, command: process.execPath, args: [SERVO, ...args], environment: settings, log_file: data.logFile(name) }
-      kept.push(keepRunning(program, say))
+      const running = keepRunning(program, say)
+      kept.push(running)
+      return running
     }
     keep('automation', 'automation')
     keep('api', 'api')
-    if (module !== undefined) keep('worker', 'worker', resolve(module), '--port', String(ports.worker), '--slots', options.slots)
+    if (module !== undefined) {
+      const worker = keep('worker', 'worker', resolve(module), '--port', String(ports.worker), '--slots', options.slots)
+      watching = watchCode(resolve(module), () => {
+        say(`${module} has changed: the worker starts anew with it. \`servo deploy ${module}\` makes its definitions known.`)
+        worker.renew()
+      })
+    }
     await Promise.all([
       untilAnswers(`${api_url}/readyz`, 'The API', data.logFile('api')),
       ...(module === undefined ? [] : [untilAnswers(`http://127.0.0.1:${ports.worker}/healthz`, 'The worker', data.logFile('worker'))]),
