@@ -157,7 +157,9 @@ describe('the API', () => {
   test('says what it is and whether it is ready', async () => {
     expect((await anybody.get('~/healthz')).body).toEqual({ ok: true, version: '0.1.0' })
     expect((await anybody.get('~/readyz')).body).toMatchObject({ ready: true })
-    expect((await ask.get('~/metrics')).body).toEqual({ text: 'servo_up 1\n' })
+    const { text } = (await ask.get('~/metrics')).body as { readonly text: string }
+    expect(text).toContain('\nservo_lag_seconds 1.5\n')
+    expect(text).toMatch(/servo_http_request_duration_seconds_count\{route="[^"]+",method="GET",status="2xx"\} \d/)
     const readiness = async () => [{ name: 'temporal', ok: false, detail: 'It does not answer. Start it.' }]
     const unready = createAsker(await world.start({ readiness }))
     expect(await unready.get('~/readyz')).toMatchObject({

@@ -22,7 +22,7 @@ import { defineCodeLocation } from '${SDK}code-location.js'
 type Count = { readonly row_count: number }
 const events = asset({ key: 'raw.events', deps: [], run: (): Count => ({ row_count: 3 }) })
 const waits = asset({ key: 'raw.waits', deps: [], run: ({ signal }) => new Promise((end) => signal.addEventListener('abort', () => end())) })
-const hangs = asset({ key: 'raw.hangs', deps: [], run: () => new Promise(() => setInterval(() => undefined, 1_000)) })
+const hangs = asset({ key: 'raw.hangs', deps: [], run: () => new Promise(() => setInterval(() => undefined, 1_000)) }) // it hangs on purpose, for ever
 const stray = asset({ key: 'raw.stray', deps: [], run: () => void Promise.reject(new Error('nobody waits for this')) })
 export const raw = defineCodeLocation({ name: 'raw', assets: [events, waits, hangs, stray] })
 `

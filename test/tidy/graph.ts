@@ -45,6 +45,7 @@ export async function cruise(cwd: string, folders: readonly string[]): Promise<G
 export const ENTRIES = [
   'src/cli/main.ts',
   'src/sdk/index.ts',
+  'src/workflows/index.ts',
   'src/sdk/typescript-hooks.ts',
   'bench/main.ts',
   'bench/truth/child.ts',
