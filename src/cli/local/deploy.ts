@@ -1,7 +1,7 @@
 // `servo deploy`: a module's code location, whole. What it changes is shown first, and the deploy is made for exactly the
 // version that was shown: who comes in between is not overwritten.
 
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describeLocation } from '../../sdk/definition.js'
@@ -32,7 +32,11 @@ export function addDeployCommand(command: Command, around: Around): void {
     .description('deploy the code location of a module: show what changes, then make it so; it never asks')
     .argument('<module>', 'the module that exports the code location, such as ./module.ts')
     .option('--dry-run', 'show what would change, and deploy nothing')
-    .option('--worker-url <url>', 'where the worker of this location listens, as Servo reaches it', WORKER_URL)
+    .addOption(
+      new Option('--worker-url <url>', 'where the worker of this location listens, as Servo reaches it')
+        .env('SERVO_WORKER_URL')
+        .default(WORKER_URL),
+    )
     .option('--slots <count>', 'how many attempts run there at once, over all workers behind the URL', parseCount)
     .option('--queue <name>', 'the queue of the worker')
     .option('--code-version <text>', 'what is deployed, such as a commit')
