@@ -11,16 +11,8 @@ export async function build() {
   const began = new Date()
   const next = `${ROOT}node_modules/.cache/servo-build-${process.pid}`
   rmSync(next, { recursive: true, force: true })
-  const tsc = spawnSync(
-    process.execPath,
-    [`${ROOT}node_modules/typescript/bin/tsc`, '-p', `${ROOT}tsconfig.build.json`, '--noCheck', '--outDir', next],
-    { encoding: 'utf8' },
-  )
-  if (tsc.status !== 0) {
-    rmSync(next, { recursive: true, force: true })
-    const why = tsc.error?.message ?? (tsc.signal === null ? '' : `It was ended by ${tsc.signal}.`)
-    throw new Error(`tsc could not build src/. ${why}\n${tsc.stdout}${tsc.stderr}`)
-  }
+  compile('tsconfig.build.json', next)
+  compile('tsconfig.types.json', next)
   // Data beside the code, such as golden examples; the compiler takes only what is imported.
   cpSync(`${ROOT}src`, next, { recursive: true, filter: (path) => !/\.tsx?$/.test(path) })
   await bundleWorkflows(next)
@@ -29,6 +21,15 @@ export async function build() {
   utimesSync(stamp, began, began)
   replaceDist(next)
   linkCommand()
+}
+
+function compile(config, folder) {
+  const args = [`${ROOT}node_modules/typescript/bin/tsc`, '-p', `${ROOT}${config}`, '--noCheck', '--outDir', folder]
+  const tsc = spawnSync(process.execPath, args, { encoding: 'utf8' })
+  if (tsc.status === 0) return
+  rmSync(folder, { recursive: true, force: true })
+  const why = tsc.error?.message ?? (tsc.signal === null ? '' : `It was ended by ${tsc.signal}.`)
+  throw new Error(`tsc could not build src/ by ${config}. ${why}\n${tsc.stdout}${tsc.stderr}`)
 }
 
 // Ahead of time, so that a process starts in a moment and a module that no workflow may import is found here.

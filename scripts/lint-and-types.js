@@ -13,7 +13,7 @@ const diagnostics = [...config.errors, ...ts.getPreEmitDiagnostics(program)]
 if (diagnostics.length > 0) fail(diagnostics)
 
 const eslint = new ESLint({ cwd: ROOT, overrideConfig: { languageOptions: { parserOptions: { programs: [program] } } } })
-const results = await eslint.lintFiles(['src', 'test', 'bench'])
+const results = await eslint.lintFiles(['src', 'test', 'bench', 'examples'])
 const formatter = await eslint.loadFormatter(process.argv[2] ?? 'stylish')
 process.stdout.write(`${await formatter.format(results)}\n`.trimStart())
 if (results.some(({ errorCount }) => errorCount > 0)) process.exitCode = 1

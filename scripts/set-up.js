@@ -18,11 +18,11 @@ export class SetUpError extends Error {
   }
 }
 
-const PARTS = ['tools', 'dependencies', 'fake-gcs-server', 'temporal', 'compose-check', 'build']
+const PARTS = ['node', 'tools', 'dependencies', 'fake-gcs-server', 'temporal', 'compose-check', 'build']
 
 /** `only` names the parts that the caller needs. */
 export async function setUp({ say = console.log, only = PARTS } = {}) {
-  if (only.includes('tools')) checkTools()
+  if (only.includes('node') || only.includes('tools')) checkTools(only)
   if (only.includes('dependencies')) installDependencies(say)
   if (only.includes('fake-gcs-server')) {
     const { ensureFakeGcsServer } = await import('./fake-gcs-server.js')
@@ -40,11 +40,17 @@ export async function setUp({ say = console.log, only = PARTS } = {}) {
 }
 
 // All that is missing in one message: nobody likes to install one thing to be told of the next.
-function checkTools() {
+function checkTools(only) {
   const faults = []
   if (!isAtLeast(process.versions.node, NODE_MIN)) {
     faults.push(`Node is ${process.versions.node}, and ${NODE_MIN.join('.')} or later is needed: install it from https://nodejs.org.`)
   }
+  if (only.includes('tools')) faults.push(...missingTools())
+  if (faults.length > 0) throw new SetUpError(faults.join('\n'))
+}
+
+function missingTools() {
+  const faults = []
   if (versionOf('git', ['--version']) === undefined) {
     faults.push('git was not found: install it from https://git-scm.com, or with the package manager of this machine.')
   }
@@ -58,7 +64,7 @@ function checkTools() {
       `Go is ${go}, and ${GO_MIN.join('.')} or later is needed to build fake-gcs-server and the Temporal server: install it from https://go.dev/dl.`,
     )
   }
-  if (faults.length > 0) throw new SetUpError(faults.join('\n'))
+  return faults
 }
 
 function versionOf(command, args) {

@@ -15,12 +15,14 @@ export type PokerDeps = {
   readonly scope: Scope
   readonly clock: Clock
   readonly log: (message: string) => void
+  /** Told of each: for whoever counts them. */
+  readonly onPoke?: (outcome: 'sent' | 'failed') => void
 }
 
 /** What nobody waits for waits this long for company. */
 const SOON_MS = 150
 
-export function createPoker({ client, scope, clock, log }: PokerDeps): Poke {
+export function createPoker({ client, scope, clock, log, onPoke }: PokerDeps): Poke {
   const id = workflowId(scope, 'workspace')
   let isUnderWay = false
   let isWanted = false
@@ -31,8 +33,10 @@ export function createPoker({ client, scope, clock, log }: PokerDeps): Poke {
     try {
       await client()?.workflow.getHandle(id).signal(pokeSignal)
       isDown = false
+      onPoke?.('sent')
     } catch (error) {
       // A loop that is not there is started by ensureLoops, with a turn of its own.
+      onPoke?.('failed')
       if (error instanceof WorkflowNotFoundError) return
       // Once for every time that it goes away: commands are accepted meanwhile.
       if (!isDown) log(`The loop of the workspace could not be poked, and looks by itself later: ${reasonOf(error)}`)

@@ -43,7 +43,7 @@ export async function createApi(given: ApiDeps): Promise<Api> {
   app.setSerializerCompiler(serializerCompiler as never)
   app.setErrorHandler((error, request, reply) => handleError(error, request, reply as never))
   app.setNotFoundHandler((request, reply) => sendProblem(reply as never, noSuchRoute(request as never)))
-  logRequests(app as never)
+  logRequests(app as never, deps)
   await app.register(helmet)
   await app.register(rateLimit, limitOf(deps))
   await app.register(swagger, documentOf(deps))

@@ -68,7 +68,7 @@ export function addSystemRoutes(app: Api, deps: RouteDeps): void {
       return reply
         .code(200)
         .type('text/plain; version=0.0.4; charset=utf-8')
-        .send(await deps.metrics())
+        .send(await deps.metrics.text())
     },
   )
   app.get(

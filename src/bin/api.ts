@@ -3,10 +3,13 @@
 
 import { createApi } from '../api/app.js'
 import { createPoker } from '../activities/poke.js'
-import { messageOf } from '../core/errors.js'
+import { isOperatingError, messageOf } from '../core/errors.js'
 import { createCurrent, type Current } from '../readers/current.js'
+import type { Reader } from '../readers/reader.js'
+import { readStats } from '../readers/stats.js'
+import { createMetrics } from '../telemetry/metrics.js'
 import type { ApiConfig } from './config.js'
-import { openAppender, openDeps, openReader } from './deps.js'
+import { type Deps, openAppender, openDeps, openReader } from './deps.js'
 import { openClient, type TemporalClient } from './temporal.js'
 
 export type Api = { readonly url: string; readonly stop: () => Promise<void> }
@@ -21,11 +24,12 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
   const appender = await openAppender(deps, log)
   const reader = openReader(deps)
   const current = createCurrent({ reader, clock: deps.clock })
+  const metrics = createMetrics(() => gaugesOf(deps, reader))
   const app = await createApi({
     ...deps,
     scope,
     appender,
-    poke: createPoker({ client: () => temporal.client, scope, clock: deps.clock, log }),
+    poke: createPoker({ client: () => temporal.client, scope, clock: deps.clock, log, onPoke: metrics.poke }),
     beats: new Map(),
     reader,
     current,
@@ -35,7 +39,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     version,
     log: config.log_level === 'silent' ? false : { level: config.log_level },
     readiness: () => readiness(current, temporal),
-    metrics: async () => '',
+    metrics,
   })
   const url = await app.listen({ host: config.host, port: config.port })
   return {
@@ -45,6 +49,17 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
       await temporal.close()
       await deps.close()
     },
+  }
+}
+
+/** undefined: the store does not answer, and what was there before is told again. */
+async function gaugesOf(deps: Deps, reader: Reader) {
+  try {
+    const { sequence, lag_ms, unfolded_segment_count } = await readStats(deps, reader)
+    return { sequence, lag_ms, unfolded_segments: unfolded_segment_count }
+  } catch (error) {
+    if (isOperatingError(error)) return undefined
+    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 // What a worker says of its attempt: started, alive, completed. Here it is checked against what is known, made durable and
 // answered; whether it still counts is for the fold to say. A worker that is told to stop has nothing more to say.
 
-import { taskFinishedKey, taskHeartbeatKey, taskStartedKey } from '../core/keys.js'
+import { attemptLostKey, taskFinishedKey, taskHeartbeatKey, taskStartedKey } from '../core/keys.js'
 import type { TokenClaims } from '../core/token.js'
 import { cutText } from '../core/text.js'
 import { PROGRESS_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
@@ -18,6 +18,8 @@ export type AttemptDeps = Submit & StartDeps & { readonly current: Current; read
 
 /** Which beats reached the ledger lately: the others are answered and forgotten. */
 export type Beats = Map<string, number>
+
+type Completed = Omit<Said<'TaskFinished'>, 'outcome'> & { readonly outcome: Said<'TaskFinished'>['outcome'] | 'RELEASED' }
 
 type Said<Type extends 'TaskStarted' | 'TaskHeartbeat' | 'TaskFinished'> = Omit<
   EventOf<Type>['payload'],
@@ -129,9 +131,11 @@ function withShortMessage(facts: Omit<Said<'TaskHeartbeat'>, 'sequence'>): Omit<
 export async function sayCompleted(
   deps: AttemptDeps,
   claims: TokenClaims,
-  said: Said<'TaskFinished'>,
+  { outcome, ...said }: Completed,
 ): Promise<{ readonly accepted_event_id: string } | Problem> {
-  const { sequence, ...facts } = said
+  if (outcome === 'RELEASED') return release(deps, claims, said)
+  const { sequence, ...rest } = said
+  const facts = { outcome, ...rest }
   const task = await taskOf(deps, claims, sequence)
   if (isProblem(task)) return task
   if (task.execution_id !== null && task.execution_id !== facts.execution_id) return otherExecution(task.task_key, task.execution_id)
@@ -148,4 +152,48 @@ export async function sayCompleted(
   const { events } = await submitDrafts(deps, [draft], 'servo/callback')
   deps.beats.delete(ids.attempt_id)
   return { accepted_event_id: events[0]?.event_id as string }
+}
+
+/** The worker ends, and gives the attempt back: lost, by no fault of the code, at once and not after its deadline. */
+async function release(
+  deps: AttemptDeps,
+  claims: TokenClaims,
+  { sequence, execution_id, error }: Omit<Completed, 'outcome'>,
+): Promise<{ readonly accepted_event_id: string } | Problem> {
+  const ids = idsOf(claims)
+  const task = await startedTaskOf(deps, claims, sequence)
+  if (isProblem(task)) return task
+  if (task.execution_id !== execution_id) return otherExecution(task.task_key, task.execution_id ?? 'none')
+  if (!isActive(task.state)) return stop(`This attempt of ${task.task_key} is over: the task is ${task.state}.`)
+  const draft: Draft = {
+    event_type: 'AttemptLost',
+    idempotency_key: attemptLostKey(ids),
+    correlation_id: ids.run_id,
+    basis: { task_state: 'RUNNING' },
+    payload: { ...ids, reason: 'HANDOVER_REFUSED', ...(error === undefined ? {} : { error }) },
+  }
+  const { events } = await submitDrafts(deps, [draft], 'servo/callback')
+  deps.beats.delete(ids.attempt_id)
+  return { accepted_event_id: events[0]?.event_id as string }
+}
+
+const STARTED_POLL_MS = 20
+
+/** What is given back has been started, and the loss rests on that: it is waited for until the start is published. */
+async function startedTaskOf(deps: AttemptDeps, claims: TokenClaims, sequence: number): Promise<TaskRow | Problem> {
+  const { clock, current, poke } = deps
+  const asked_at = clock.elapsed()
+  for (;;) {
+    const task = await taskOf(deps, claims, sequence)
+    if (isProblem(task) || task.execution_id !== null || !isActive(task.state)) return task
+    if (clock.elapsed() - asked_at > REVISION_WAIT_MS) {
+      return problem(
+        'not-ready',
+        `The start of this attempt of ${task.task_key} is not to be seen here yet. Send the same again in a moment.`,
+      )
+    }
+    poke('now')
+    await clock.sleep(STARTED_POLL_MS)
+    await current.latest()
+  }
 }

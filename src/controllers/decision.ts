@@ -19,9 +19,3 @@ export type ReconcileState = {
   readonly lag_ms: number
   readonly hold_until: number | null
 }
-
-export type Reconciled = {
-  readonly decisions: readonly Decision[]
-  /** The earliest instant at which something is due without any event; null: nothing is. */
-  readonly wake_at: number | null
-}

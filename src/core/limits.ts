@@ -177,6 +177,11 @@ export const SLICE_EVENTS_MAX = 4_000
 /** Rounds of decisions in one turn. A controller that has more to say than this repeats itself. */
 export const RECONCILE_PASSES_MAX = 100
 
+/** A turn that begins this long after something was due holds deadlines back, once: the answers to them may be under way.
+ *  Smaller is safer, and slower to notice a worker that is gone. */
+export const TURN_GAP_MS_MAX = 10 * SECOND_MS
+/** The longest that they are held back: workers speak again within it, whatever their own period is. */
+export const TURN_GAP_HOLD_MS_MAX = MINUTE_MS
 /** Nothing is declared lost while the facts of workers may lie unread for longer than this. */
 export const LOSS_LAG_MS_MAX = 30 * SECOND_MS
 

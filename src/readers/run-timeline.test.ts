@@ -52,6 +52,24 @@ describe('the timeline of a run', () => {
     expect(names(rows)).toEqual(['RunRequested', 'PlanCreated', 'DispatchRequested1', 'TaskStarted1'])
   })
 
+  test('has the dispatch of a task after the end of the one that it needed, in the same millisecond too', () => {
+    const rows = {
+      run: { planned_at: 1_000 },
+      tasks: [
+        { finished_at: 1_700, state: 'SUCCEEDED' },
+        { task_key: 'b', ready_at: 1_700 },
+      ],
+      outbox: [{}, { task_key: 'b' }],
+    }
+    expect(told(rows).map(({ event_type, task_key = '' }) => `${event_type} ${task_key}`)).toEqual([
+      'RunRequested ',
+      'PlanCreated ',
+      'DispatchRequested a',
+      'TaskFinished a',
+      'DispatchRequested b',
+    ])
+  })
+
   test.each([
     ['a plan that failed', { run: { finished_at: 1_500, error: { code: 'CYCLE', message: 'm' } } }, ['RunRequested', 'PlanFailed']],
     ['a cancel', { run: { planned_at: 1_300, cancel_requested_at: 1_600 } }, ['RunRequested', 'PlanCreated', 'RunCancelRequested']],

@@ -57,7 +57,11 @@ function inCausalOrder(entries: readonly TimelineEntry[], run: RunRow, tasks: re
   const placeOf = ({ event_type, at, task_key, attempt }: TimelineEntry): number => {
     if (task_key === undefined || attempt === undefined) return Math.max(at, run.requested_at)
     const name = attemptText({ task_key, attempt })
-    if (event_type === 'DispatchRequested') dispatchedAt.set(name, Math.max(at, planned_at, readyAt.get(name) ?? 0))
+    if (event_type === 'DispatchRequested') {
+      const cause = Math.max(planned_at, readyAt.get(name) ?? 0)
+      // Between two milliseconds: after what made the task ready, and before what comes of it.
+      dispatchedAt.set(name, at > cause ? at : cause + 0.5)
+    }
     return Math.max(at, planned_at, dispatchedAt.get(name) ?? 0)
   }
   return entries

@@ -10,8 +10,8 @@ import type { Reconcile } from './reconcile.js'
 
 export function createReconcile({ secret }: { readonly secret: Secret }): Reconcile {
   const identity = { secret_key_id: secret.secret_key_id, attemptIdOf: attemptId.bind(undefined, secret) }
-  return (state) => ({
-    decisions: [...reconcilePlan(state), ...reconcileLost(state), ...reconcileDispatch(state, identity)],
-    wake_at: wakeAt(state),
-  })
+  return {
+    decide: (state) => [...reconcilePlan(state), ...reconcileLost(state), ...reconcileDispatch(state, identity)],
+    wakeAt,
+  }
 }

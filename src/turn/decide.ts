@@ -2,8 +2,9 @@
 // folded from its stored bytes: another turn may have said it first, and then its words stand.
 
 import type { Decision } from '../controllers/decision.js'
+import { holdUntil, type Recorded } from '../controllers/hold.js'
 import { PUBLISH_AFTER_MS, RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
-import { stampMs } from '../core/time.js'
+import { instantMs, stampMs } from '../core/time.js'
 import { crc32cHex } from '../core/hash.js'
 import { stampDrafts } from '../events/draft.js'
 import type { LedgerEvent } from '../events/event.js'
@@ -24,17 +25,17 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
     const oldest = pass.queue[0]
     const lag_ms = oldest === undefined ? 0 : Math.max(0, pass.now - stampMs(oldest.creation_time))
     await loadPlanNeeds({ store: deps.store, lookup }, workspace.rows)
-    const answer = deps.reconcile({ rows: workspace.rows, now: pass.now, lag_ms, hold_until: null })
-    pass.wake_at = answer.wake_at
-    if (answer.decisions.length === 0) return 'quiet'
+    pass.hold_until = holdUntil(workspace.rows, pass.now, recordedIn(workspace))
+    const decisions = deps.reconcile.decide({ rows: workspace.rows, now: pass.now, lag_ms, hold_until: pass.hold_until })
+    if (decisions.length === 0) return 'quiet'
     if (++pass.reconcile_count > RECONCILE_PASSES_MAX) {
-      const speakers = [...new Set(answer.decisions.map(({ said_by }) => said_by))].join(', ')
+      const speakers = [...new Set(decisions.map(({ said_by }) => said_by))].join(', ')
       deps.log?.(
         `A turn was cut off after ${RECONCILE_PASSES_MAX} rounds of decisions; ${speakers} spoke last. It goes on in the next turn.`,
       )
       return 'cut_off'
     }
-    const stored = await appendDecisions(deps, workspace, pass, answer.decisions)
+    const stored = await appendDecisions(deps, workspace, pass, decisions)
     // Everything that was said is folded already, and was refused: saying it once more on the same basis changes nothing.
     if (stored.length === 0) return 'quiet'
     pass.pending.first_folded_at ??= deps.clock.elapsed()
@@ -42,6 +43,13 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
     const isPublishDue = deps.clock.elapsed() - pass.pending.first_folded_at >= PUBLISH_AFTER_MS
     if (pass.pending.has_dispatch || isPublishDue) return 'speaking'
   }
+}
+
+/** A hold that this turn recorded already counts as any other. */
+function recordedIn({ snapshot }: Workspace): Recorded {
+  if (snapshot === undefined) return { wake_at: null, hold_until: null }
+  const { wake_at, hold_until } = snapshot.revision.watermarks
+  return { wake_at: wake_at === null ? null : instantMs(wake_at), hold_until: hold_until === null ? null : instantMs(hold_until) }
 }
 
 async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass, decisions: readonly Decision[]): Promise<StoredSegment[]> {

@@ -37,7 +37,8 @@ export type Pass = {
   readonly listed_after: number
   queue: SegmentHead[]
   pending: Pending
-  wake_at: number | null
+  /** No deadline is acted on before it. */
+  hold_until: number | null
   more: boolean
   published_count: number
   reconcile_count: number
@@ -54,7 +55,7 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     listed_after: revision === undefined ? 0 : Date.parse(revision.watermarks.closed_through),
     queue: [],
     pending: pendingAfter(revision),
-    wake_at: null,
+    hold_until: null,
     more: false,
     published_count: 0,
     reconcile_count: 0,

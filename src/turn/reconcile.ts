@@ -1,9 +1,14 @@
 // The port to the controllers. What they answer is theirs alone (controllers/decision.ts).
 
-import type { Reconciled, ReconcileState } from '../controllers/decision.js'
+import type { Decision, ReconcileState } from '../controllers/decision.js'
+import { wakeAt } from '../controllers/wake.js'
 
-/** Every controller, once. */
-export type Reconcile = (state: ReconcileState) => Reconciled
+export type Reconcile = {
+  /** Every controller, once. */
+  readonly decide: (state: ReconcileState) => readonly Decision[]
+  /** The earliest instant at which something is due without any event; null: nothing is. */
+  readonly wakeAt: (state: Pick<ReconcileState, 'rows' | 'now' | 'hold_until'>) => number | null
+}
 
-/** A turn without controllers only folds. */
-export const foldOnly: Reconcile = () => ({ decisions: [], wake_at: null })
+/** A turn without controllers only folds, and says all the same when something would be due. */
+export const foldOnly: Reconcile = { decide: () => [], wakeAt }

@@ -103,6 +103,7 @@ export function createTurn(deps: TurnDeps): Turn {
     rows.stamp(sequence)
     const closed_through = closedThrough(pass)
     const { pending } = pass
+    const wake_at = wakeAt(deps, workspace, pass)
     const folded = new Set([...workspace.folded, ...pending.segments.map(({ name }) => name)])
     const answer = await publish(deps, {
       sequence,
@@ -121,8 +122,8 @@ export function createTurn(deps: TurnDeps): Turn {
         closed_through: instantText(closed_through),
         events_processed_through: instantText(closed_through),
         max_event_id_seen: pending.max_event_id,
-        wake_at: pass.wake_at === null ? null : instantText(pass.wake_at),
-        hold_until: null,
+        wake_at: wake_at === null ? null : instantText(wake_at),
+        hold_until: pass.hold_until === null ? null : instantText(pass.hold_until),
       },
       counts: { ...pending.counts },
       applied_total: rows.appliedTotal(),
@@ -142,10 +143,14 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   const isPublishDue = (pass: Pass, isLast: boolean): boolean => {
-    if (pass.pending.first_folded_at === null) return isLast && needsFirstPublish()
+    if (pass.pending.first_folded_at === null) return isLast && (needsFirstPublish() || isNewHold(pass))
     if (isLast || pass.pending.has_dispatch) return true
     return deps.clock.elapsed() - pass.pending.first_folded_at >= PUBLISH_AFTER_MS
   }
+
+  /** A hold is given once, so it has to be on record. */
+  const isNewHold = ({ hold_until }: Pass): boolean =>
+    hold_until !== null && workspace.snapshot?.revision.watermarks.hold_until !== instantText(hold_until)
 
   /** A workspace without a pointer, or of an older fold version, gets a checkpoint at once, idle or not. */
   const needsFirstPublish = (): boolean => {
@@ -192,7 +197,7 @@ export function createTurn(deps: TurnDeps): Turn {
     for (let races = 0; races < LOST_RACES_MAX; races++) {
       try {
         const pass = await attempt(request)
-        if (pass !== 'lost') return answerOf(pass, workspace)
+        if (pass !== 'lost') return answerOf(pass, workspace, wakeAt(deps, workspace, pass))
         workspace.rows.discard()
       } catch (error) {
         // Whatever was folded and not published is as if it had never been read; the ledger still has it.
@@ -214,7 +219,11 @@ export function createTurn(deps: TurnDeps): Turn {
   return { run, workspace: () => workspace }
 }
 
-function answerOf(pass: Pass, { published, snapshot }: Workspace): TurnAnswer {
+/** Of the rows as they are now: what was just said has deadlines of its own. */
+const wakeAt = ({ reconcile }: TurnDeps, { rows }: Workspace, { now, hold_until }: Pass): number | null =>
+  reconcile.wakeAt({ rows, now, hold_until })
+
+function answerOf(pass: Pass, { published, snapshot }: Workspace, wake_at: number | null): TurnAnswer {
   const isMergeDue = snapshot !== undefined && (snapshot.deltas.length >= MERGE_DUE_DELTAS || overlaySize(snapshot) >= MERGE_DUE_ROWS)
   return {
     sequence: published?.pointer.sequence ?? 0,
@@ -223,6 +232,6 @@ function answerOf(pass: Pass, { published, snapshot }: Workspace): TurnAnswer {
     counts: pass.counts,
     more: pass.more,
     merge_due: isMergeDue,
-    wake_in_ms: pass.wake_at === null ? null : Math.max(0, pass.wake_at - pass.now),
+    wake_in_ms: wake_at === null ? null : Math.max(0, wake_at - pass.now),
   }
 }

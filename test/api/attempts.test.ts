@@ -69,6 +69,18 @@ describe('an attempt', () => {
     expect((await beat(9)).body).toEqual({ cancel: true })
   })
 
+  test('is given back by a worker that ends, and tried again without a failure of its own', async () => {
+    const out = await dispatch()
+    await start(out)
+    const said = { ...out.said, execution_id: ulidOf('one'), outcome: 'RELEASED', error: { code: 'WORKER_DRAINED', message: 'It ends.' } }
+    // Nobody has folded the start yet: the answer waits for it, because the loss rests on it.
+    expect(await worker.post(`${out.path}/completed`, said, out.headers)).toMatchObject({ status: 200 })
+    await world.turn.run()
+    const { body } = await people.get(`/runs/${out.claims.run_id}/tasks/a?fresh=true`)
+    expect(body).toMatchObject({ state: 'RETRY_WAIT', failures: 0, infra_losses: 1, error: { code: 'WORKER_DRAINED' } })
+    await people.post(`/runs/${out.claims.run_id}/cancel?wait=true`)
+  })
+
   test('has one token, for one path', async () => {
     const [one, two] = [await dispatch(), await dispatch()]
     const body = { ...one.said, worker_id: 'w1' }

@@ -22,6 +22,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
+const PROBLEM_JSON = 'application/problem+json; charset=utf-8'
 const CURSOR = 'The cursor is damaged, or of another list. Send next_cursor of the page before as it is, or begin without one.'
 const OTHER_LIST = Buffer.from(JSON.stringify({ v: 1, of: 'tasks', at: ['x', 'y'] })).toString('base64url')
 
@@ -106,7 +107,7 @@ describe('a fault', () => {
       body: { type: `urn:servo:problem:${code}`, status, request_id: answer.headers['x-request-id'] },
     })
     expect(String(answer.body['detail']).slice(0, detail.length)).toBe(detail)
-    expect(answer.headers['content-type']).toBe('application/problem+json')
+    expect(answer.headers['content-type']).toBe(PROBLEM_JSON)
     expect(answer.body).not.toHaveProperty('stack')
   })
 
@@ -117,7 +118,7 @@ describe('a fault', () => {
 
   test('is 401 without the token, with another one, and for reads too', async () => {
     const none = await anybody.get('/runs')
-    expect(none).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer', 'content-type': 'application/problem+json' } })
+    expect(none).toMatchObject({ status: 401, headers: { 'www-authenticate': 'Bearer', 'content-type': PROBLEM_JSON } })
     expect(none.body['detail']).toBe(
       'The request has no token. Send Authorization: Bearer and the API token that this server was started with.',
     )
@@ -145,7 +146,7 @@ describe('a fault', () => {
     const few = createAsker(await world.start({ rate_limit_per_minute: 2 }))
     for (let i = 0; i < 2; i++) expect((await few.get('/runs')).status).toBe(200)
     const over = await few.get('/runs')
-    expect(over).toMatchObject({ status: 429, headers: { 'content-type': 'application/problem+json' } })
+    expect(over).toMatchObject({ status: 429, headers: { 'content-type': PROBLEM_JSON } })
     expect(over.body['detail']).toBe('More than 2 requests within a minute. Ask again in 1 minute.')
     for (let i = 0; i < 5; i++) expect((await few.get('~/healthz')).status).toBe(200)
     expect((await few.post('/attempts/01JHMPFN9C4W8R2T6Y0B3D5F7H/started', {})).status).toBe(400)
@@ -156,7 +157,9 @@ describe('the API', () => {
   test('says what it is and whether it is ready', async () => {
     expect((await anybody.get('~/healthz')).body).toEqual({ ok: true, version: '0.1.0' })
     expect((await anybody.get('~/readyz')).body).toMatchObject({ ready: true })
-    expect((await ask.get('~/metrics')).body).toEqual({ text: 'servo_up 1\n' })
+    const { text } = (await ask.get('~/metrics')).body as { readonly text: string }
+    expect(text).toContain('\nservo_lag_seconds 1.5\n')
+    expect(text).toMatch(/servo_http_request_duration_seconds_count\{route="[^"]+",method="GET",status="2xx"\} \d/)
     const readiness = async () => [{ name: 'temporal', ok: false, detail: 'It does not answer. Start it.' }]
     const unready = createAsker(await world.start({ readiness }))
     expect(await unready.get('~/readyz')).toMatchObject({

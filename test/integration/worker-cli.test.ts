@@ -22,7 +22,7 @@ import { defineCodeLocation } from '${SDK}code-location.js'
 type Count = { readonly row_count: number }
 const events = asset({ key: 'raw.events', deps: [], run: (): Count => ({ row_count: 3 }) })
 const waits = asset({ key: 'raw.waits', deps: [], run: ({ signal }) => new Promise((end) => signal.addEventListener('abort', () => end())) })
-const hangs = asset({ key: 'raw.hangs', deps: [], run: () => new Promise(() => setInterval(() => undefined, 1_000)) })
+const hangs = asset({ key: 'raw.hangs', deps: [], run: () => new Promise(() => setInterval(() => undefined, 1_000)) }) // it hangs on purpose, for ever
 const stray = asset({ key: 'raw.stray', deps: [], run: () => void Promise.reject(new Error('nobody waits for this')) })
 export const raw = defineCodeLocation({ name: 'raw', assets: [events, waits, hangs, stray] })
 `
@@ -109,7 +109,7 @@ test(
     for (const { attempt_id } of all) await started(attempt_id)
     servo.stop('SIGTERM')
     for (const { attempt_id } of all) {
-      expect((await receiver.completed(attempt_id)).body).toMatchObject({ outcome: 'CANCELLED', error: { code: 'WORKER_DRAINED' } })
+      expect((await receiver.completed(attempt_id)).body).toMatchObject({ outcome: 'RELEASED', error: { code: 'WORKER_DRAINED' } })
     }
     expect(await servo.finished).toMatchObject({ code: 0 })
   },

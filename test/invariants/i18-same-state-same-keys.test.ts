@@ -9,7 +9,7 @@ import { parseEvent } from '../../src/events/event.js'
 import type { BatchEntry } from '../../src/projections/outcome.js'
 import { capOf } from '../../src/projections/pool.js'
 import { createReconcile } from '../../src/turn/controllers.js'
-import type { Reconciled } from '../../src/controllers/decision.js'
+import type { Decision } from '../../src/controllers/decision.js'
 import type { Reconcile } from '../../src/turn/reconcile.js'
 import { createStory, type Story } from '../fixtures/fold-story.js'
 import { createHistory } from '../fixtures/history.js'
@@ -24,9 +24,14 @@ const secret = { secret_key_id: 's1', secret: 'servo-golden-secret' }
 const reconcile = createReconcile({ secret })
 
 /** Asked with everything loaded that it names. */
-function ask(story: Story, now: number, decider: Reconcile = reconcile): Reconciled {
+function ask(
+  story: Story,
+  now: number,
+  decider: Reconcile = reconcile,
+): { readonly decisions: readonly Decision[]; readonly wake_at: number | null } {
   loadPlanNeeds(story)
-  return decider({ rows: story.rows, now, lag_ms: 0, hold_until: null })
+  const state = { rows: story.rows, now, lag_ms: 0, hold_until: null }
+  return { decisions: decider.decide(state), wake_at: decider.wakeAt(state) }
 }
 
 const entryOf = (event: unknown): BatchEntry => {
@@ -75,10 +80,10 @@ describe('I18 a controller says the same keys for the same state', () => {
   })
 
   test('and one that goes by the order in which rows arrived is noticed', () => {
-    const byArrival: Reconcile = ({ rows }) => ({
-      decisions: rows.hotRows('tasks').map(({ task_key }) => ({ said_by: task_key, drafts: [] })),
-      wake_at: null,
-    })
+    const byArrival: Reconcile = {
+      decide: ({ rows }) => rows.hotRows('tasks').map(({ task_key }) => ({ said_by: task_key, drafts: [] })),
+      wakeAt: () => null,
+    }
     expect(() => compareOverHistory(SEED, new Map(), byArrival)).toThrow()
   })
 })

@@ -12,9 +12,12 @@ test('I20 what decides touches no store, and one that did would be noticed', asy
   })
   expect(world.oracle.problems).toEqual([])
   const nosy = decider('nosy', {
-    reconcile(state) {
-      void nosy.process.store.get('manifests/orchestration.manifest.json')
-      return foldOnly(state)
+    reconcile: {
+      ...foldOnly,
+      decide(state) {
+        void nosy.process.store.get('manifests/orchestration.manifest.json')
+        return foldOnly.decide(state)
+      },
     },
   })
   await tell(() => nosy.turn())

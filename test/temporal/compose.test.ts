@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { Connection } from '@temporalio/client'
 import { SEARCH_ATTRIBUTES } from '../../src/core/names.js'
-import { startOnFreePort, temporalProgram } from '../fixtures/temporal.js'
+import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'
 
 /** compose-check is built where set-up was left out. */
 const BUILD_TIMEOUT_MS = 15 * 60_000

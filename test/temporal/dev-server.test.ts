@@ -9,7 +9,8 @@ import { Client, Connection } from '@temporalio/client'
 import { startDevServer } from '../../src/cli/local/temporal-server.js'
 import { SEARCH_ATTRIBUTES, TASK_QUEUES, workflowId } from '../../src/core/names.js'
 import { freePort } from '../fixtures/free-port.js'
-import { startOnFreePort, temporalProgram, withTemporal } from '../fixtures/temporal.js'
+import { withTemporal } from '../fixtures/temporal.js'
+import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'
 
 jest.setTimeout(120_000) // no wait: the bound of a test that starts a server
 

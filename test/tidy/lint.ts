@@ -72,9 +72,10 @@ const PLANTED_RULES: readonly PlantedLint[] = [
 export const PLANTED_FRAME = {
   'test/a.ts': 'export {}\n',
   'bench/a.ts': 'export {}\n',
+  'examples/a.ts': 'export {}\n',
   'tsconfig.json': JSON.stringify({
     compilerOptions: { strict: true, target: 'es2023', module: 'nodenext', types: [] },
-    include: ['src', 'test', 'bench'],
+    include: ['src', 'test', 'bench', 'examples'],
   }),
 }
 

@@ -6,9 +6,9 @@ export type Finding = { readonly path: string; readonly line?: number; readonly 
 type TextRule = (files: readonly TextFile[]) => Finding[]
 
 const BANNED_NAMES = ['utils', 'common', 'types', 'service', 'misc']
-const LISTS_FOR_TOOLS = ['src/activities/index.ts', 'src/workflows/index.ts']
+const LISTS_FOR_TOOLS = ['src/activities/index.ts', 'src/sdk/index.ts', 'src/workflows/index.ts']
 const PROTOCOL_FOLDERS = /^src\/(ledger|tables|turn|compactor|controllers)\//
-const isCode = (path: string): boolean => /^(src|test|bench|scripts)\/.*\.(ts|tsx|js)$/.test(path)
+const isCode = (path: string): boolean => /^(src|test|bench|scripts|examples)\/.*\.(ts|tsx|js)$/.test(path)
 const isTest = (path: string): boolean => /\.test\.tsx?$/.test(path) || path.startsWith('test/')
 const isTidy = (path: string): boolean => path.startsWith('test/tidy/')
 const baseName = (path: string): string => path.slice(path.lastIndexOf('/') + 1)

@@ -4,6 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import { attemptId } from '../../src/core/run-id.js'
 import { listSha256 } from '../../src/core/keys.js'
 import { writeList } from '../../src/ledger/lists.js'
+import { createReader } from '../../src/readers/reader.js'
 import { createReconcile } from '../../src/turn/controllers.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import { runIdOf } from '../fixtures/say.js'
@@ -74,5 +75,38 @@ describe('the controllers in a turn', () => {
     expect(runs.find(({ run_key }) => run_key === 'user:1')).toMatchObject({ state: 'FAILED', error: { code: 'UNKNOWN_ASSET' } })
     expect(JSON.stringify(runs.map(({ error }) => error))).toContain(`The list ${sha256} of the run's assets is not there`)
     expect(runs.find(({ run_key }) => run_key === 'user:2')).toMatchObject({ state: 'PLANNED' })
+  })
+
+  test('give nothing up after a gap until those who were silent could speak again, and give it up then', async () => {
+    const { say, writer, decider, tell, world, defineAssets, rows, expectInvariants } = createScenario()
+    const task = async () => (await rows('tasks'))[0]
+    const watermarks = async () => {
+      const view = await createReader({ store: world.bucket, files: world.files }).latest()
+      return view?.snapshot.revision.watermarks
+    }
+    await tell(async () => {
+      await defineAssets()
+      await writer().append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
+      await decider('turn', { reconcile }).turn()
+    })
+    const start_deadline_at = Number((await task())?.['start_deadline_at'])
+    // Nobody is there for a minute after something was due.
+    await world.time.pass(start_deadline_at + 60_000 - world.time.now())
+    await tell(() => decider('late', { reconcile }).turn())
+    expect(await task()).toMatchObject({ state: 'DISPATCHED', attempt: 1 })
+    const held = await watermarks()
+    const hold_until = Date.parse(held?.hold_until ?? '')
+    expect(hold_until - start_deadline_at).toBeGreaterThan(60_000)
+    expect(held?.wake_at).toBe(held?.hold_until)
+
+    await world.time.pass(hold_until - world.time.now() - 2_000)
+    await tell(() => decider('held', { reconcile }).turn())
+    expect(await task()).toMatchObject({ state: 'DISPATCHED' })
+
+    await world.time.pass(hold_until - world.time.now() + 1_000)
+    await tell(() => decider('over', { reconcile }).turn())
+    expect(await task()).toMatchObject({ state: 'RETRY_WAIT', infra_losses: 1, outcome_reason: 'START_DEADLINE' })
+    expect((await watermarks())?.hold_until).toBeNull()
+    await expectInvariants()
   })
 })

@@ -320,7 +320,7 @@ describe('a drain', () => {
     await dispatch(attempt_id)
     await came(attempt_id, 'heartbeat')
     await worker?.drain()
-    expect(bodiesOf(attempt_id, 'completed')).toMatchObject([{ outcome: 'CANCELLED', error: { code: 'WORKER_DRAINED' } }])
+    expect(bodiesOf(attempt_id, 'completed')).toMatchObject([{ outcome: 'RELEASED', error: { code: 'WORKER_DRAINED' } }])
   })
 
   test('is not needed to close: then nothing is said any more', async () => {

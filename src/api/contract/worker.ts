@@ -118,7 +118,10 @@ export type HeartbeatResponse = Parsed<typeof heartbeatResponse>
 export const completedRequest = z
   .object({
     ...said,
-    outcome: z.enum(['SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED']),
+    outcome: z.enum(['SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED', 'RELEASED']).meta({
+      description:
+        'RELEASED gives the attempt back, because the worker ends: it is tried again elsewhere, and counts as no failure of the code.',
+    }),
     materialization_id: id('ulid').exactOptional().meta({ description: 'Needed where the outcome is SUCCEEDED.' }),
     code_version: text.exactOptional(),
     data_version: text.exactOptional(),

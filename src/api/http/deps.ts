@@ -16,6 +16,7 @@ import type { LogCounts } from '../../commands/logs.js'
 import type { Clock } from '../../core/time.js'
 import type { Secrets } from '../../core/token.js'
 import type { Current } from '../../readers/current.js'
+import type { Metrics } from '../../telemetry/metrics.js'
 import type { Reader } from '../../readers/reader.js'
 import type { ApiTypes } from './compilers.js'
 
@@ -35,7 +36,7 @@ export type ApiDeps = Submit &
     /** Options of pino, or false for silence. */
     readonly log: FastifyServerOptions['logger']
     readonly readiness: () => Promise<readonly Readiness[]>
-    readonly metrics: () => Promise<string>
+    readonly metrics: Pick<Metrics, 'text' | 'request'>
     /** Where people look at runs; without it answers name no page. */
     readonly ui_url?: string
   }

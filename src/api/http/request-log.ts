@@ -30,7 +30,10 @@ export function loggerOf(
 
 const NAMED = ['run_id', 'task_key', 'attempt_id', 'asset_key', 'location_name']
 
-export function logRequests(app: Pick<FastifyInstance, 'addHook'>): void {
+/** An address that no route has is one label, however many there are. */
+const NO_ROUTE = 'none'
+
+export function logRequests(app: Pick<FastifyInstance, 'addHook'>, { metrics }: Pick<ApiDeps, 'metrics'>): void {
   app.addHook('onRequest', async (request, reply) => {
     void reply.header('x-request-id', request.id)
   })
@@ -39,6 +42,7 @@ export function logRequests(app: Pick<FastifyInstance, 'addHook'>): void {
     const named = Object.fromEntries(NAMED.flatMap((name) => (params[name] === undefined ? [] : [[name, params[name]]])))
     const { method, routeOptions } = request
     const { statusCode, elapsedTime } = reply
+    metrics.request(routeOptions.url ?? NO_ROUTE, method, statusCode, elapsedTime)
     const line = { ...named, method, route: routeOptions.url, status: statusCode, elapsed_ms: Math.round(elapsedTime) }
     request.log.info(line, `${method} ${routeOptions.url ?? request.url.split('?')[0]} ${statusCode}`)
   })

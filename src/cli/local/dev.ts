@@ -8,6 +8,7 @@ import type { Environment } from '../../bin/config.js'
 import { loadCodeLocation } from '../../sdk/load.js'
 import { type DataFolder, openDataFolder } from './dev/data-folder.js'
 import { refuseBusyPorts } from './dev/ports.js'
+import { watchCode } from './dev/watch.js'
 import { type Kept, keepRunning } from './dev/supervisor.js'
 import { type KeptTemporal, keepTemporal } from './dev/temporal.js'
 import { untilAnswers } from './dev/ready.js'
@@ -36,7 +37,23 @@ export function addDevCommand(command: Command, environment: Environment): void 
 
 const untilStopped = (): Promise<void> => new Promise((stop) => onSignal(() => stop()))
 
-export type Dev = { readonly api_url: string; readonly summary: string; readonly stop: () => Promise<void> }
+/** What `servo dev` has where nobody says otherwise. */
+export const DEV_DEFAULTS: DevOptions = {
+  port: '7800',
+  workerPort: '7801',
+  temporalPort: '7233',
+  uiPort: '8233',
+  data: '.servo',
+  slots: '8',
+}
+
+export type Dev = {
+  readonly api_url: string
+  readonly worker_url: string
+  readonly ui_url: string | undefined
+  readonly summary: string
+  readonly stop: () => Promise<void>
+}
 
 type DevRequest = {
   readonly module: string | undefined
@@ -56,7 +73,9 @@ export async function startDev({ module, options, environment, say }: DevRequest
   const data = openDataFolder(options.data)
   const kept: Kept[] = []
   let temporal: KeptTemporal | undefined
+  let watching: { readonly stop: () => void } | undefined
   const stop = async () => {
+    watching?.stop()
     // Who is asked for work ends before who asks for it; Temporal ends when nobody speaks to it any more.
     for (const each of kept.toReversed()) await each.stop()
     await temporal?.stop()
@@ -75,28 +94,38 @@ export async function startDev({ module, options, environment, say }: DevRequest
     }
     const keep = (name: string, ...args: string[]) => {
       const program = { name, command: process.execPath, args: [SERVO, ...args], environment: settings, log_file: data.logFile(name) }
-      kept.push(keepRunning(program, say))
+      const running = keepRunning(program, say)
+      kept.push(running)
+      return running
     }
     keep('automation', 'automation')
     keep('api', 'api')
-    await untilAnswers(`${api_url}/readyz`, 'The API', data.logFile('api'))
     if (module !== undefined) {
-      keep('worker', 'worker', resolve(module), '--port', String(ports.worker), '--slots', options.slots)
-      await untilAnswers(`http://127.0.0.1:${ports.worker}/healthz`, 'The worker', data.logFile('worker'))
+      const worker = keep('worker', 'worker', resolve(module), '--port', String(ports.worker), '--slots', options.slots)
+      watching = watchCode(resolve(module), () => {
+        say(`${module} has changed: the worker starts anew with it. \`servo deploy ${module}\` makes its definitions known.`)
+        worker.renew()
+      })
     }
-    return { api_url, summary: summaryOf(data, temporal, api_url, module === undefined ? undefined : ports.worker), stop }
+    await Promise.all([
+      untilAnswers(`${api_url}/readyz`, 'The API', data.logFile('api')),
+      ...(module === undefined ? [] : [untilAnswers(`http://127.0.0.1:${ports.worker}/healthz`, 'The worker', data.logFile('worker'))]),
+    ])
+    const worker_url = `http://127.0.0.1:${ports.worker}`
+    const summary = summaryOf(data, temporal, api_url, module === undefined ? undefined : worker_url)
+    return { api_url, worker_url, ui_url: temporal.ui_url, summary, stop }
   } catch (error) {
     await stop()
     throw error
   }
 }
 
-function summaryOf(data: DataFolder, temporal: KeptTemporal, api_url: string, worker_port: number | undefined): string {
+function summaryOf(data: DataFolder, temporal: KeptTemporal, api_url: string, worker_url: string | undefined): string {
   return [
     'Servo is up.',
     `  API       ${api_url}   (${api_url}/openapi.json)`,
     ...(temporal.ui_url === undefined ? [] : [`  Temporal  ${temporal.ui_url}`]),
-    ...(worker_port === undefined ? [] : [`  worker    http://127.0.0.1:${worker_port}`]),
+    ...(worker_url === undefined ? [] : [`  worker    ${worker_url}`]),
     `  data      ${data.path}`,
   ].join('\n')
 }

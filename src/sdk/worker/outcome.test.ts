@@ -24,7 +24,7 @@ describe('an attempt', () => {
       returned({ skip_reason: 'none' }),
       { outcome: 'SKIPPED', skip_reason: 'none' },
     ],
-    ['that was abandoned is cancelled', { kind: 'abandoned' } as const, { outcome: 'CANCELLED', error: { code: 'WORKER_DRAINED' } }],
+    ['that was abandoned is given back', { kind: 'abandoned' } as const, { outcome: 'RELEASED', error: { code: 'WORKER_DRAINED' } }],
     ['whose result is no JSON failed for good', returned(3), { outcome: 'FAILED', error: { code: 'BAD_RESULT', retryable: false } }],
     [
       'whose metadata are too large failed for good',
@@ -40,10 +40,13 @@ describe('an attempt', () => {
     expect(outcome(end)).toMatchObject(expected)
   })
 
-  test.each(['cancel', 'drain'] as const)('that ends after %s is cancelled, whatever it returned or threw', (stopped) => {
+  test.each([
+    ['cancel', 'CANCELLED'],
+    ['drain', 'RELEASED'],
+  ] as const)('that ends after %s is %s, whatever it returned or threw', (stopped, said) => {
     expect([outcome(returned({ rows: 3 }), stopped), outcome(threw(new Error('aborted')), stopped)]).toMatchObject([
-      { outcome: 'CANCELLED' },
-      { outcome: 'CANCELLED' },
+      { outcome: said },
+      { outcome: said },
     ])
   })
 

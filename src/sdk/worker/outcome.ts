@@ -22,7 +22,7 @@ export type Outcome = Pick<CompletedRequest, 'outcome' | 'metadata' | 'data_vers
 /** `stopped`: why the signal was aborted before the code ended, if it was. */
 export function outcomeOf(end: CodeEnd, stopped: StopKind | undefined, newMaterializationId: () => string): Outcome {
   if (stopped === 'cancel') return { outcome: 'CANCELLED' }
-  if (stopped === 'drain' || end.kind === 'abandoned') return { outcome: 'CANCELLED', error: DRAINED }
+  if (stopped === 'drain' || end.kind === 'abandoned') return { outcome: 'RELEASED', error: DRAINED }
   // Code that noticed the signal may return as if it had done its work.
   if (stopped === 'timeout') return { outcome: 'FAILED', error: TIMED_OUT }
   return end.kind === 'threw' ? { outcome: 'FAILED', error: errorOf(end.error) } : returned(end.value, newMaterializationId)

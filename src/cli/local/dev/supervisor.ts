@@ -8,6 +8,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Kept = {
   readonly name: string
   readonly pid: () => number | undefined
+  /** Ends it with SIGTERM and starts it anew at once, because what it was made of has changed. */
+  readonly renew: () => void
   /** SIGTERM, and what is left after the grace SIGKILL. Resolves when it has ended; it is not started again. */
   readonly stop: () => Promise<void>
 }
@@ -33,6 +35,7 @@ export function keepRunning(program: Program, say: (line: string) => void): Kept
   const stopping = new AbortController()
   let child: ChildProcess | undefined
   let wait_ms = AGAIN_FIRST_MS
+  let isRenewed = false
   const over = run()
 
   async function run(): Promise<void> {
@@ -40,6 +43,10 @@ export function keepRunning(program: Program, say: (line: string) => void): Kept
       const started = performance.now()
       const how = await runOnce()
       if (stopping.signal.aborted) return
+      if (isRenewed) {
+        isRenewed = false
+        continue
+      }
       wait_ms = performance.now() - started >= WELL_AFTER_MS ? AGAIN_FIRST_MS : Math.min(wait_ms * 2, AGAIN_LONGEST_MS)
       say(`${name} ended (${how}) and is started again. ${lastLines(log_file)}`)
       await sleep(wait_ms, undefined, { signal: stopping.signal }).catch(() => undefined)
@@ -66,6 +73,11 @@ export function keepRunning(program: Program, say: (line: string) => void): Kept
   return {
     name,
     pid: () => child?.pid,
+    renew() {
+      if (child === undefined) return
+      isRenewed = true
+      child.kill('SIGTERM')
+    },
     async stop() {
       stopping.abort()
       const running = child

@@ -1,0 +1,117 @@
+// Runs from request to the end, on real processes: a Temporal dev server, the automation, the API, and a worker whose
+// assets do nothing but say when.
+
+import type { SuiteOptions } from '../truth/options.js'
+import { median, percentile, type Report } from '../report.js'
+import { asset } from '../../src/sdk/asset.js'
+import type { Asset } from '../../src/sdk/dependency.js'
+import { writesOf } from './writes.js'
+import { type Measured, withSystem } from './system.js'
+
+const PARTS = { request: measureRequest, chain: measureChain, tasks: measureTasks, fanout: measureFanout, idle: measureIdle } as const
+export const RUN_NAMES: readonly string[] = Object.keys(PARTS)
+
+const SLOTS = 64
+
+export async function runRun(report: Report, options: SuiteOptions): Promise<void> {
+  const wanted = Object.entries(PARTS).filter(([name]) => options.only === undefined || options.only === name)
+  for (const [, measure] of wanted) await measure(report, options)
+}
+
+/** Assets that note when their code starts and ends. */
+function noted() {
+  const started: number[] = []
+  const ended: number[] = []
+  const make = (key: string, deps: readonly string[] = []): Asset =>
+    asset({
+      key,
+      deps,
+      run: async () => {
+        started.push(performance.now())
+        ended.push(performance.now())
+      },
+    })
+  return { make, started, ended, forget: () => void (started.splice(0), ended.splice(0)) }
+}
+
+async function measureRequest(report: Report, { is_quick }: SuiteOptions): Promise<void> {
+  const { make, started, forget } = noted()
+  const count = is_quick ? 15 : 60
+  await withSystem([make('one')], SLOTS, async (system) => {
+    const latencies: number[] = []
+    for (let i = 0; i < count; i++) {
+      await isIdle(system)
+      forget()
+      const asked_at = performance.now()
+      const run_id = await system.request(['one'])
+      await system.untilOver(run_id)
+      latencies.push((started[0] as number) - asked_at)
+    }
+    const setup = `${count} runs of one task, one after the other, on an idle workspace; local store with fsync`
+    report.add({ name: 'request_to_first_task_p95_ms', value: percentile(latencies, 0.95), unit: 'ms', target: '<= 600', setup })
+    report.add({ name: 'request_to_first_task_p50_ms', value: median(latencies), unit: 'ms', target: '-', setup })
+  })
+}
+
+/** What followed the last run is over: the pause is between two measurements, and no part of one. */
+const isIdle = (_system: Measured): Promise<void> => new Promise((resolve) => setTimeout(resolve, 400))
+
+async function measureChain(report: Report, { is_quick }: SuiteOptions): Promise<void> {
+  const { make, started, ended, forget } = noted()
+  const length = 10
+  const runs = is_quick ? 2 : 6
+  const keys = Array.from({ length }, (_, i) => `step${i}`)
+  const assets = keys.map((key, i) => make(key, i === 0 ? [] : [keys[i - 1] as string]))
+  await withSystem(assets, SLOTS, async (system) => {
+    const steps: number[] = []
+    for (let i = 0; i < runs; i++) {
+      forget()
+      await system.untilOver(await system.request(['*']))
+      for (let step = 1; step < length; step++) steps.push((started[step] as number) - (ended[step - 1] as number))
+    }
+    const setup = `${runs} chains of ${length} tasks; local store with fsync`
+    report.add({ name: 'chain_step_p95_ms', value: percentile(steps, 0.95), unit: 'ms', target: '<= 500', setup })
+    report.add({ name: 'chain_step_p50_ms', value: median(steps), unit: 'ms', target: '-', setup })
+  })
+}
+
+/** Two and a half layers of eight: each task of a layer needs one of the layer before. */
+async function measureTasks(report: Report, { is_quick }: SuiteOptions): Promise<void> {
+  const { make, forget } = noted()
+  const width = 8
+  const size = 20
+  const runs = is_quick ? 25 : 100
+  const keys = Array.from({ length: size }, (_, i) => `t${i}`)
+  const assets = keys.map((key, i) => make(key, i < width ? [] : [keys[i - width] as string]))
+  await withSystem(assets, SLOTS, async (system) => {
+    forget()
+    const began = performance.now()
+    const ids = await Promise.all(Array.from({ length: runs }, () => system.request(['*'])))
+    for (const run_id of ids) await system.untilOver(run_id)
+    const seconds = (performance.now() - began) / 1_000
+    const setup = `${runs} runs of ${size} tasks, ${width} wide, asked for at once, ${SLOTS} slots, in ${seconds.toFixed(1)} s`
+    report.add({ name: 'tasks_per_s', value: (runs * size) / seconds, unit: '1/s', target: '>= 250', setup })
+  })
+}
+
+async function measureFanout(report: Report): Promise<void> {
+  const { make } = noted()
+  const count = 1_000
+  const assets = Array.from({ length: count }, (_, i) => make(`leaf${i}`))
+  await withSystem(assets, SLOTS, async (system) => {
+    const began = performance.now()
+    await system.untilOver(await system.request(['*']))
+    const setup = `one run of ${count} independent tasks, ${SLOTS} slots`
+    report.add({ name: 'fanout_1000_s', value: (performance.now() - began) / 1_000, unit: 's', target: '<= 6', setup })
+  })
+}
+
+async function measureIdle(report: Report, { is_quick }: SuiteOptions): Promise<void> {
+  const { make } = noted()
+  const watched_ms = is_quick ? 15_000 : 120_000
+  await withSystem([make('one')], SLOTS, async (system) => {
+    const writes = await writesOf(system.folder, watched_ms)
+    const setup = `files of the store written within ${watched_ms / 1_000} s, after a run`
+    report.add({ name: 'idle_writes_per_min', value: (writes * 60_000) / watched_ms, unit: '1/min', target: '0', setup })
+  })
+}

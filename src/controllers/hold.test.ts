@@ -1,0 +1,48 @@
+import { describe, expect, test } from '@jest/globals'
+import type { TaskRow } from '../projections/run-table.js'
+import type { WorkingSet } from '../projections/working-set.js'
+import { holdUntil } from './hold.js'
+
+const NOW = Date.parse('2025-01-15T10:00:00.000Z')
+const SECOND = 1_000
+
+const running = (heartbeat_deadline_at: number, heartbeat_timeout_ms: number): Partial<TaskRow> => ({
+  state: 'RUNNING',
+  start_deadline_at: null,
+  heartbeat_deadline_at,
+  timeout_at: null,
+  cancel_deadline_at: null,
+  heartbeat_timeout_ms,
+})
+const rowsOf = (...tasks: readonly Partial<TaskRow>[]) => ({ hotRows: () => tasks }) as unknown as WorkingSet
+const silent = rowsOf(running(NOW - 5 * SECOND, 30 * SECOND), running(NOW - 1, 20 * SECOND), running(NOW + 1, 50 * SECOND))
+
+describe('deadlines are held back', () => {
+  test('by the longest period of those that have passed, where a turn comes more than ten seconds late', () => {
+    expect(holdUntil(silent, NOW, { wake_at: NOW - 10 * SECOND - 1, hold_until: null })).toBe(NOW + 30 * SECOND)
+    expect(holdUntil(silent, NOW, { wake_at: NOW - 10 * SECOND, hold_until: null })).toBeNull()
+    expect(holdUntil(silent, NOW, { wake_at: null, hold_until: null })).toBeNull()
+  })
+
+  test('for a minute at most', () => {
+    const slow = rowsOf(running(NOW - 1, 3_600 * SECOND))
+    expect(holdUntil(slow, NOW, { wake_at: NOW - 60 * SECOND, hold_until: null })).toBe(NOW + 60 * SECOND)
+  })
+
+  test('until the instant that is on record, and not a second time', () => {
+    const recorded = { wake_at: NOW + SECOND, hold_until: NOW + SECOND }
+    expect(holdUntil(silent, NOW, recorded)).toBe(NOW + SECOND)
+    expect(holdUntil(silent, NOW + SECOND, recorded)).toBeNull()
+    expect(holdUntil(silent, NOW + 600 * SECOND, recorded)).toBeNull()
+  })
+
+  test('again after another gap', () => {
+    const recorded = { wake_at: NOW - 60 * SECOND, hold_until: NOW - 600 * SECOND }
+    expect(holdUntil(silent, NOW, recorded)).toBe(NOW + 30 * SECOND)
+  })
+
+  test('not where nothing has passed that could be lost', () => {
+    const retry = { state: 'RETRY_WAIT', retry_at: NOW - 60 * SECOND } as const
+    expect(holdUntil(rowsOf(retry, running(NOW + 1, SECOND)), NOW, { wake_at: NOW - 60 * SECOND, hold_until: null })).toBeNull()
+  })
+})
