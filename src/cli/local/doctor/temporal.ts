@@ -6,7 +6,7 @@ import { messageOf } from '../../../core/errors.js'
 import { missingAttributes } from '../temporal-server.js'
 import { fail, type Finding, ok, warn } from './finding.js'
 
-const TIMEOUT_MS = 5_000
+const TIMEOUT_MS = 3_000
 
 export async function checkTemporal({ address, namespace, api_key }: TemporalConfig): Promise<readonly Finding[]> {
   let connection: Connection

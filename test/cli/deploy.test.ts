@@ -1,0 +1,146 @@
+// `servo deploy` and `servo asset` on a real API with real turns: what is shown before, what stands after.
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Commands, startBetween, startCommands } from '../fixtures/api-commands.js'
+import { runServo } from '../fixtures/servo-process.js'
+
+let at: Commands
+beforeAll(async () => {
+  at = await startCommands()
+})
+afterAll(() => at.close())
+
+const RUN = 'run: async () => undefined'
+const ASSETS = `
+const raw = asset({ key: 'raw_events', deps: [], code_version: VERSION, group: 'ingest', ${RUN} })
+const clean = asset({ key: 'clean_events', deps: [raw], ${RUN} })
+const daily = asset({ key: 'daily_summary', deps: [clean, raw], description: 'What happened in a day.', ${RUN} })
+`
+const versioned = (version: string) => ASSETS.replace('VERSION', JSON.stringify(version))
+const all = (version = '1') => `${versioned(version)}export default defineCodeLocation({ name: 'quickstart', assets: [raw, clean, daily] })`
+const two = `${versioned('2')}export default defineCodeLocation({ name: 'quickstart', assets: [raw, clean] })`
+
+describe('servo deploy', () => {
+  test('shows the plan and deploys nothing in a dry run', async () => {
+    const finished = await at.servo('deploy', at.module(all()), '--dry-run')
+    expect(finished).toMatchObject({ code: 0, stdout: '+ clean_events\n+ daily_summary\n+ raw_events' })
+    expect(finished.stderr).toBe('Nothing was deployed: this is a dry run.')
+    expect((await at.ask.get('/assets')).body).toMatchObject({ assets: [] })
+  })
+
+  test('deploys, and the same again is nothing', async () => {
+    const path = at.module(all())
+    const first = await at.servo('deploy', path)
+    expect(first).toMatchObject({ code: 0, stderr: '' })
+    expect(first.stdout).toMatch(/\+ raw_events\nDeployed quickstart, version 1\.$/)
+    expect(await at.servo('deploy', path)).toEqual({
+      code: 0,
+      stdout: '= 3 unchanged\nNothing to deploy: version 1 is what you have.',
+      stderr: '',
+    })
+  })
+
+  test('shows which members change, of the assets and of the location', async () => {
+    const finished = await at.servo('deploy', at.module(two), '--slots', '8')
+    expect(finished.stdout.split('\n')).toEqual([
+      '~ location quickstart',
+      '    slots: 64 -> 8',
+      '~ raw_events',
+      '    code_version: "1" -> "2"',
+      '- daily_summary',
+      '= 1 unchanged',
+      'Deployed quickstart, version 2.',
+    ])
+  })
+
+  test('answers programs with one value', async () => {
+    const { code, stdout } = await at.servo('deploy', at.module(all('2')), '--slots', '8', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject({
+      dry_run: false,
+      location_version: 3,
+      diff: { added: ['daily_summary'] },
+      outcome: { kind: 'applied' },
+    })
+  })
+
+  test('does not wait where it is told so', async () => {
+    at.world.holdTurns()
+    const finished = await at.servo('deploy', at.module(all('3')), '--no-wait')
+    at.world.releaseTurns()
+    expect(finished).toMatchObject({ code: 0, stdout: expect.stringContaining('Sent the deploy of quickstart.') })
+    expect((await at.servo('deploy', at.module(all('3')))).stdout).toContain('Nothing to deploy: version 4')
+  })
+
+  test('loses to whoever deployed after its plan was made, and says so', async () => {
+    const between = await startBetween(at.url, async (url) => {
+      if (url.includes('dry_run')) expect(await at.servo('deploy', at.module(all('of somebody else')))).toMatchObject({ code: 0 })
+    })
+    // The shell runs one command after the other, and this one waits for another: it is a process of its own.
+    const finished = await runServo(['deploy', at.module(all('4')), '--api', between.url])
+    between.close()
+    expect(finished.code).toBe(1)
+    expect(finished.stderr).toBe(
+      'servo: The code location quickstart is at version 5, and this deploy was made for version 4: somebody else deployed. Look at the difference again, and deploy anew.',
+    )
+    expect((await at.ask.get('/code-locations/quickstart')).body).toMatchObject({ location_version: 5 })
+  })
+
+  test.each([
+    ['a module that is not there', 'nowhere.mjs', 'nowhere.mjs was not found.'],
+    ['no module', undefined, "Missing required argument 'module'"],
+  ])('%s: a sentence and exit code 2', async (_, path, sentence) => {
+    const finished = await at.servo('deploy', ...(path === undefined ? [] : [path]))
+    expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
+  })
+
+  test('says all that is wrong with a module at once', async () => {
+    const body = `const a = asset({ key: 'bad key', deps: [], priority: 'high', ${RUN} })\nexport default defineCodeLocation({ name: 'x', assets: [a] })`
+    const finished = await at.servo('deploy', at.module(body))
+    expect(finished).toMatchObject({ code: 2, stdout: '' })
+    expect(finished.stderr).toMatch(/bad key[\s\S]*priority/)
+    expect(finished.stderr).not.toContain('    at ')
+  })
+
+  test('shows what the API refuses, a fault a line', async () => {
+    const body = `const a = asset({ key: 'a', deps: ['raw_evnts', 'nothing_like_it'], ${RUN} })\nexport default defineCodeLocation({ name: 'other', assets: [a] })`
+    const finished = await at.servo('deploy', at.module(body))
+    expect(finished).toMatchObject({ code: 2, stdout: '' })
+    expect(finished.stderr).toMatch(
+      /^servo: Nothing was deployed\.\n {2}- assets.*nothing_like_it.*\n {2}- assets.*Did you mean raw_events\?$/,
+    )
+  })
+})
+
+describe('servo asset', () => {
+  test('lists, filters and shows', async () => {
+    expect((await at.servo('asset', 'list', '--group', 'ingest')).stdout).toMatch(/raw_events.*ingest.*quickstart/)
+    expect(await at.servo('asset', 'list', '--group', 'nobody')).toMatchObject({ code: 0, stdout: '', stderr: 'No asset fits.' })
+    const keys = JSON.parse((await at.servo('asset', 'list', '--json')).stdout) as readonly { readonly asset_key: string }[]
+    expect(keys.map(({ asset_key }) => asset_key)).toEqual(['clean_events', 'daily_summary', 'raw_events'])
+    const shown = await at.servo('asset', 'show', 'daily_summary')
+    expect(shown.stdout).toMatch(/^Asset daily_summary\n {2}about +What happened in a day\.\n/)
+    expect(shown.stdout).toMatch(/needs +clean_events, raw_events/)
+    expect(shown.stdout).toMatch(/materialized +not yet/)
+    expect(JSON.parse((await at.servo('asset', 'show', 'raw_events', '--json')).stdout)).toMatchObject({
+      downstream: ['clean_events', 'daily_summary'],
+    })
+  })
+
+  test('draws the graph, upstream first', async () => {
+    expect((await at.servo('asset', 'graph')).stdout.split('\n')).toEqual([
+      'raw_events  [ingest]',
+      '├─ clean_events',
+      '│  └─ daily_summary  (further down)',
+      '└─ daily_summary',
+    ])
+    expect(JSON.parse((await at.servo('asset', 'graph', '--json')).stdout)).toMatchObject({
+      edges: expect.arrayContaining([{ from: 'raw_events', to: 'clean_events' }]),
+    })
+  })
+
+  test('is not there: exit code 1', async () => {
+    const finished = await at.servo('asset', 'show', 'raw_evnts')
+    expect(finished).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('raw_evnts') })
+  })
+})
