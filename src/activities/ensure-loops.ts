@@ -1,5 +1,5 @@
-// Starts the loops of a workspace that do not run: at the start of a process, and every few minutes. Whoever else starts
-// them at the same time is right too.
+// Starts the loops of a workspace that do not run: at the start of a process, and again and again (keep-ensured.ts). Whoever
+// else starts them at the same time is right too.
 
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'

@@ -2,13 +2,14 @@
 // turns publish. It holds the hot state, and nothing that another process could not load again.
 
 import { Worker, type WorkerOptions } from '@temporalio/worker'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Activities, createActivities } from '../activities/index.js'
 import { createDirectPort } from '../activities/direct.js'
 import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
 import { createHandOver } from '../activities/hand-over.js'
+import { keepEnsured } from '../activities/keep-ensured.js'
 import { createPoker } from '../activities/poke.js'
-import { messageOf } from '../core/errors.js'
 import { TASK_QUEUES } from '../core/names.js'
 import { MINUTE_MS } from '../core/time.js'
 import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS } from '../core/limits.js'
@@ -35,7 +36,6 @@ export type AutomationOptions = {
 }
 
 const TIMINGS: LoopTimings = { backstop_ms: BACKSTOP_MS, backstop_ms_max: BACKSTOP_IDLE_MS_MAX, maintenance_ms: 10 * MINUTE_MS }
-const ENSURE_EVERY_MS = 3 * MINUTE_MS
 /** A turn is over within seconds; what takes longer is cut off and done again by the next process. */
 const SHUTDOWN_GRACE_MS = 10_000
 const SHUTDOWN_FORCE_MS = 15_000
@@ -77,7 +77,13 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
     activities,
     workflows: options.workflows ?? BUNDLE,
   })
-  const ensuring = keepEnsured({ client, scope, timings }, log)
+  const ensuring = keepEnsured({
+    // A process that is asked to end does not wait for the next look.
+    clock: { sleep: (duration_ms) => sleep(duration_ms, undefined, { ref: false }) },
+    ensure: () => ensureLoops({ client, scope, timings }),
+    poke: () => pokeWorkspace({ client, scope }),
+    log,
+  })
   const running = Promise.all(workers.map((worker) => worker.run()))
   const stop = () => {
     if (stopping.signal.aborted) return
@@ -124,22 +130,4 @@ function createWorkers({ connection, namespace, activities: { turn, handOver, ma
     Worker.create({ ...common, taskQueue: TASK_QUEUES.turn, activities: { turn }, maxConcurrentActivityTaskExecutions: 2 }),
     Worker.create({ ...common, taskQueue: TASK_QUEUES.work, activities: { handOver, maintain }, maxConcurrentActivityTaskExecutions: 10 }),
   ])
-}
-
-/** At once, and every few minutes: a loop that somebody ended in the Temporal UI, or that a wiped server has lost, comes back. */
-function keepEnsured(deps: Parameters<typeof ensureLoops>[0], log: (message: string) => void): { readonly stop: () => void } {
-  let isFirst = true
-  async function ensure(): Promise<void> {
-    try {
-      const started = await ensureLoops(deps)
-      for (const kind of started) log(`The ${kind} loop was not running, and was started.`)
-      if (isFirst && !started.includes('workspace')) await pokeWorkspace(deps)
-      isFirst = false
-    } catch (error) {
-      log(`The loops could not be looked after now, and will be again in a moment: ${messageOf(error)}`)
-    }
-  }
-  void ensure()
-  const timer = setInterval(() => void ensure(), ENSURE_EVERY_MS)
-  return { stop: () => clearInterval(timer) }
 }
