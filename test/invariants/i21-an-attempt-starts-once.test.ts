@@ -1,12 +1,15 @@
-import { expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { API_TOKEN, createApiWorld, createAsker, dispatched, MAIN } from '../fixtures/api-world.js'
 import { ulidOf } from '../fixtures/say.js'
 
 const SEED = Number(process.env['SERVO_TEST_SEED'] ?? 20_250_115)
 
+const world = createApiWorld()
+// Also where the test fails: a server that listens keeps the process alive.
+afterAll(() => world.close())
+
 test('I21 of all executions that ask at once, in any processes and however often, one may run its code', async () => {
-  const world = createApiWorld()
   // Two processes that know nothing of each other.
   const apis = await Promise.all([world.start({ api_token: API_TOKEN }), world.start({ api_token: API_TOKEN })])
   const people = createAsker(apis[0], { authorization: `Bearer ${API_TOKEN}` })
@@ -36,5 +39,4 @@ test('I21 of all executions that ask at once, in any processes and however often
     }),
     { seed: SEED, numRuns: 15 },
   )
-  await world.close()
 })

@@ -1,8 +1,14 @@
-import { expect, test } from '@jest/globals'
+import { afterAll, expect, test } from '@jest/globals'
 import type { Dispatch } from '../../src/api/contract/worker.js'
 import { API_TOKEN, createApiWorld, createAsker, MAIN } from '../fixtures/api-world.js'
 import { createWorker } from '../fixtures/worker.js'
 import { createScenario } from '../fixtures/scenario.js'
+
+let open: ReturnType<typeof createApiWorld> | undefined
+// Also where a test fails: a server that listens keeps the process alive.
+afterAll(async () => {
+  await open?.close()
+})
 
 test('I22 whoever hands over finds nothing before the publish, whichever call the turn dies at, and everything after it', async () => {
   for (let at = 1; ; at++) {
@@ -38,7 +44,7 @@ test('I22 whoever hands over finds nothing before the publish, whichever call th
 
 test('I22 the hand-over sends what the published revision has, once with the publish, and again by the sweep until it starts', async () => {
   const sent: { readonly dispatch: Dispatch; readonly was_published: boolean }[] = []
-  const world = createApiWorld({
+  const world = (open = createApiWorld({
     port: {
       port: 'DIRECT',
       async send(_url, dispatches) {
@@ -50,7 +56,7 @@ test('I22 the hand-over sends what the published revision has, once with the pub
         return dispatches.map(() => ({ answer: 'ACCEPTED' }))
       },
     },
-  })
+  }))
   const people = createAsker(await world.start({ api_token: API_TOKEN }), { authorization: `Bearer ${API_TOKEN}` })
   await people.post('/code-locations/main/deploy', MAIN)
   for (let run = 0; run < 5; run++) await people.post('/runs?wait=true', { selection: ['a', 'b'] })
@@ -67,5 +73,4 @@ test('I22 the hand-over sends what the published revision has, once with the pub
   expect(sent).toHaveLength(10)
   await world.turn.run()
   expect((await world.look('dispatch_outbox')).rows.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => 'ACKED'))
-  await world.close()
 })
