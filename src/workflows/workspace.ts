@@ -4,6 +4,7 @@
 
 import * as wf from '@temporalio/workflow'
 import type { Activities } from '../activities/index.js'
+import { MERGE_DUE_DELTAS } from '../core/limits.js'
 import { workflowId } from '../core/names.js'
 import { HAND_OVER_OPTIONS, TURN_OPTIONS } from './activity-options.js'
 import {
@@ -39,6 +40,7 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
   let idle_ms = timings.backstop_ms
   let report: TurnReport | undefined
   let unstarted = 0
+  let merge_said_at: number | null = null
   const wake = () => {
     signals += 1
     dirty = true
@@ -70,6 +72,17 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
   // It ends with the loop's cancellation; while the loop lives, what fails is tried again without end.
   void sweep().catch(() => undefined)
 
+  /** Once when it falls due, and again only as much later: a merge takes many turns, and none of them waits for it. */
+  function sayMergeDue({ merge_due, sequence }: TurnReport): void {
+    if (!merge_due) merge_said_at = null
+    else if (merge_said_at === null || sequence >= merge_said_at + MERGE_DUE_DELTAS) {
+      merge_said_at = sequence
+      // A maintenance loop that is not there is started by ensureLoops, and looks for itself.
+      const maintenance = wf.getExternalWorkflowHandle(workflowId(scope, 'maintenance'))
+      void maintenance.signal(mergeDueSignal).catch(() => undefined)
+    }
+  }
+
   /** How long to wait after it, if nothing comes. */
   async function turn(): Promise<number> {
     const names = [...missed].slice(0, MISSED_AT_ONCE)
@@ -79,13 +92,7 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
     last_error = null
     unstarted = report.unstarted
     show(statusOf(report))
-    if (report.merge_due) {
-      // A maintenance loop that is not there is started by ensureLoops, and looks for itself.
-      await wf
-        .getExternalWorkflowHandle(workflowId(scope, 'maintenance'))
-        .signal(mergeDueSignal)
-        .catch(() => undefined)
-    }
+    sayMergeDue(report)
     if (report.more || missed.size > 0) return 0
     if (report.wake_in_ms !== null) return Math.max(WAIT_MS_MIN, Math.min(report.wake_in_ms, timings.backstop_ms_max))
     // Quieter and quieter while nothing comes.

@@ -17,7 +17,12 @@ const ROUNDS = Number(process.env['SERVO_CHAOS_ROUNDS'] ?? 2)
 const seed = Number(process.env['SERVO_SEED'] ?? Date.now() % 1_000_000)
 const replayCommand = `SERVO_SEED=${seed} NODE_OPTIONS=--experimental-vm-modules npx jest test/system/killed`
 
+/** Says each kill as it happens. */
+const isTalking = process.env['SERVO_CHAOS_TALK'] === '1'
+
 const PARTS: readonly (Part | 'temporal')[] = ['worker', 'api', 'automation', 'temporal']
+/** How many kills take a second part with them. */
+const PAIRS = 0.25
 const TASKS_PER_RUN_MIN = 3
 /** Runs that may be open at a time: the last ones are asked for while the last kills happen. */
 const RUNS_AHEAD = 40
@@ -77,18 +82,23 @@ async function askForAll(): Promise<readonly Asked[]> {
   return asked
 }
 
-/** Each round has another order; each part is there again before the next one is killed. */
+/** Each round has another order. Most die alone, some with the next one, and all are there again before others are killed. */
 async function killInTurn(random: Random): Promise<void> {
   const order = Array.from({ length: ROUNDS }, () => shuffled(PARTS, random)).flat()
   const every = Math.floor((RUNS * TASKS_PER_RUN_MIN) / (order.length + 1))
-  for (const [i, part] of order.entries()) {
+  for (let i = 0; i < order.length; ) {
     const due = i * every + random.below(every)
+    const dying = [...new Set(order.slice(i, i + (random.isTrue(PAIRS) ? 2 : 1)))]
+    i += dying.length
     await until(`${due} attempts have started`, () => startsIn(readEffects(effects)).length >= due, OVER_MS_MAX)
     const began = performance.now()
-    await system.kill(part)
-    await system.start(part)
-    if (process.env['SERVO_CHAOS_TALK'] === '1')
-      process.stderr.write(`${new Date().toISOString()} ${part} at ${due}, back after ${Math.round(performance.now() - began)} ms\n`)
+    await Promise.all(dying.map((part) => system.kill(part)))
+    // The automation needs Temporal in order to start.
+    if (dying.includes('temporal')) await system.start('temporal')
+    for (const part of dying) if (part !== 'temporal') await system.start(part)
+    const seconds = ((performance.now() - began) / 1_000).toFixed(1)
+    if (isTalking)
+      process.stderr.write(`${new Date().toISOString()} ${dying.join(', ')} killed at ${due} starts, back after ${seconds} s\n`)
   }
 }
 

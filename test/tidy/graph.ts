@@ -47,12 +47,14 @@ export const ENTRIES = [
   'src/sdk/index.ts',
   'src/workflows/index.ts',
   'src/sdk/typescript-hooks.ts',
+  'src/workflows/index.ts',
   'bench/main.ts',
   'bench/truth/child.ts',
   'test/crash/main.ts',
   'test/crash/local-steps-child.ts',
   'test/fixtures/worker-child.ts',
   'test/mutants/main.ts',
+  'test/replay/record.ts',
   'test/simulation/main.ts',
 ] as const
 

@@ -1,0 +1,124 @@
+// Replays what loops have lived through with the code as it is now: a loop that is under way somewhere has to go on after
+// a deploy. A change that fails here needs a patch marker, or another name for the workflow (docs of Temporal: versioning).
+// Where no loop of the old code can be left, or a story is new, the histories are recorded anew:
+//   node scripts/run.js test/replay/record.ts [NAME ...]
+
+import { describe, expect, test } from '@jest/globals'
+import { readdirSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js'
+import { DeterminismViolationError } from '@temporalio/workflow'
+import { Worker } from '@temporalio/worker'
+import { installRuntime } from '../../src/bin/temporal.js'
+import { workflowsForTests } from '../fixtures/workflows.js'
+import { STORIES } from './stories.js'
+
+type RecordedEvent = { readonly eventId: string; readonly eventType: string } & Readonly<Record<string, unknown>>
+type Recorded = { readonly events: readonly RecordedEvent[] }
+
+const FOLDER = fileURLToPath(new URL('histories/', import.meta.url))
+const NAMES = readdirSync(FOLDER)
+  .filter((file) => file.endsWith('.json'))
+  .map((file) => file.replace(/\.json$/, ''))
+  .sort()
+
+const read = (name: string): Recorded => JSON.parse(readFileSync(`${FOLDER}${name}.json`, 'utf8')) as Recorded
+const typesIn = ({ events }: Recorded): readonly string[] => events.map(({ eventType }) => eventType.replace('EVENT_TYPE_', ''))
+const idOf = (name: string): string => `servo/acme/${name}/${STORIES[name]?.kind ?? ''}`
+
+/** What the replay of each says; undefined: it went as it was recorded. */
+async function replay(histories: Readonly<Record<string, Recorded>>): Promise<Readonly<Record<string, Error | undefined>>> {
+  installRuntime(() => undefined)
+  const list = Object.entries(histories).map(([name, history]) => ({ workflowId: idOf(name), history: history as unknown }))
+  const answers = new Map<string, Error | undefined>()
+  for await (const { workflowId, error } of Worker.runReplayHistories(await workflowsForTests(), list)) answers.set(workflowId, error)
+  return Object.fromEntries(Object.keys(histories).map((name) => [name, answers.get(idOf(name))]))
+}
+
+describe('the recorded histories', () => {
+  test('are one for each story', () => {
+    expect(NAMES).toEqual(Object.keys(STORIES).sort())
+  })
+
+  test('have in them what loops live through', () => {
+    const lived = new Set(NAMES.flatMap((name) => typesIn(read(name))))
+    for (const type of [
+      'WORKFLOW_EXECUTION_SIGNALED',
+      'WORKFLOW_EXECUTION_CANCEL_REQUESTED',
+      'WORKFLOW_EXECUTION_CANCELED',
+      'WORKFLOW_EXECUTION_CONTINUED_AS_NEW',
+      'ACTIVITY_TASK_FAILED',
+      'ACTIVITY_TASK_CANCEL_REQUESTED',
+      'TIMER_FIRED',
+      'TIMER_CANCELED',
+      'EXTERNAL_WORKFLOW_EXECUTION_SIGNALED',
+      'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_FAILED',
+      'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES',
+    ]) {
+      expect([...lived]).toContain(type)
+    }
+    const signals = NAMES.flatMap((name) => read(name).events.flatMap((event) => signalIn(event)))
+    expect([...new Set(signals)].sort()).toEqual(['drain', 'merge_due', 'missed', 'poke'])
+  })
+
+  test('come through JSON unchanged, so that what is replayed is what was lived', () => {
+    for (const name of NAMES) {
+      const recorded = read(name)
+      expect(JSON.parse(historyToJSON(historyFromJSON(recorded)))).toEqual(recorded)
+    }
+  })
+
+  test('tell of nobody’s machine', () => {
+    const texts = NAMES.map((name) => [name, readFileSync(`${FOLDER}${name}.json`, 'utf8')] as const)
+    const identities = texts.flatMap(([, text]) => text.match(/"identity":"[^"]*"/g) ?? [])
+    expect([...new Set(identities)]).toEqual(['"identity":"recorder"'])
+    expect(texts.filter(([, text]) => /\/(?:home|Users|tmp|work|root)\/|file:/.test(text)).map(([name]) => name)).toEqual([])
+  })
+})
+
+const signalIn = (event: RecordedEvent): readonly string[] => {
+  const attributes = event['workflowExecutionSignaledEventAttributes'] as { readonly signalName: string } | undefined
+  return attributes === undefined ? [] : [attributes.signalName]
+}
+
+test('all of them are replayed by the workflows as they are now', async () => {
+  const answers = await replay(Object.fromEntries(NAMES.map((name) => [name, read(name)])))
+  expect(answers).toEqual(Object.fromEntries(NAMES.map((name) => [name, undefined])))
+})
+
+test('a merge that is due is said when it falls due, and again 64 revisions later', () => {
+  const said = typesIn(read('workspace-merge-due')).filter((type) => type === 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED')
+  // Of the turns at 64, 65, 128, 193 and 194: 129 had nothing due, so that 193 is the first again.
+  expect(said).toHaveLength(3)
+})
+
+describe('a replay fails', () => {
+  const changed = (name: string, change: (events: readonly RecordedEvent[]) => readonly RecordedEvent[]): Recorded => ({
+    events: change(read(name).events),
+  })
+
+  test('when another activity was called', async () => {
+    const other = changed('workspace-pokes', (events) => {
+      const text = JSON.stringify(events).replaceAll('"activityType":{"name":"turn"}', '"activityType":{"name":"tick"}')
+      return JSON.parse(text) as readonly RecordedEvent[]
+    })
+    expect((await replay({ 'workspace-pokes': other }))['workspace-pokes']).toBeInstanceOf(DeterminismViolationError)
+  })
+
+  test('when things were asked for in another order', async () => {
+    const swapped = changed('workspace-pokes', (events) => {
+      // A call and what was asked for beside it, in the answer to the same workflow task.
+      const at = events.findIndex((event, i) => isAsked(event) && isAsked(events[i + 1]) && event.eventType !== events[i + 1]?.eventType)
+      expect(at).toBeGreaterThan(0)
+      return events.map((event, i) => {
+        if (i !== at && i !== at + 1) return event
+        return { ...(events[i === at ? at + 1 : at] as RecordedEvent), eventId: event.eventId }
+      })
+    })
+    expect((await replay({ 'workspace-pokes': swapped }))['workspace-pokes']).toBeInstanceOf(DeterminismViolationError)
+  })
+})
+
+const ASKED = ['ACTIVITY_TASK_SCHEDULED', 'TIMER_STARTED', 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES']
+const isAsked = (event: RecordedEvent | undefined): boolean =>
+  event !== undefined && ASKED.includes(event.eventType.replace('EVENT_TYPE_', ''))
