@@ -8,7 +8,7 @@ import { checkSteps } from './check.js'
 import { close, runSteps, stopAll, suite, tool } from './steps.js'
 
 /** What must be there, and whatever else has tests: no folder is left out because nobody listed it. */
-const SUITES = ['properties', 'contract', 'invariants', 'crash', 'integration', 'tidy']
+const SUITES = ['system', 'temporal', 'properties', 'contract', 'invariants', 'crash', 'integration', 'tidy']
 
 /** Simulated here; `npm run sim` runs any number of others. */
 const SEEDS = 200
@@ -45,7 +45,7 @@ const suiteSteps = () => suiteFolders().map((folder) => suite(folder, [`test/${f
 const benchSteps = () => [tool('bench', ['scripts/run.js', 'bench/main.ts', 'truth', '--quick'])]
 
 /** What takes long comes first, so that both cores are busy to the end. A name that is not here comes in the middle. */
-const FIRST = ['integration', 'contract', 'properties', 'seeds from 1', 'seeds from 101', 'crash parquet 1', 'crash parquet 2', 'crash']
+const FIRST = ['system', 'contract', 'integration', 'properties', 'worker', 'cli', 'temporal', 'seeds from 1', 'seeds from 101', 'crash parquet 1', 'crash parquet 2', 'crash']
 const LAST = ['invariants', 'tidy', 'lint, types', 'crash pairs', 'unit', 'tidy, graph', 'format']
 const placeOf = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) - FIRST.length : LAST.indexOf(name) + 1)
 
