@@ -1,6 +1,10 @@
 // Runs from request to the end, on real processes: a Temporal dev server, the automation, the API, and a worker whose
 // assets do nothing but say when.
 
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { freePorts, start, untilSaid } from '../../test/fixtures/started.js'
 import type { SuiteOptions } from '../truth/options.js'
 import { median, percentile, type Report } from '../report.js'
 import { asset } from '../../src/sdk/asset.js'
@@ -8,7 +12,14 @@ import type { Asset } from '../../src/sdk/dependency.js'
 import { writesOf } from './writes.js'
 import { type Measured, withSystem } from './system.js'
 
-const PARTS = { request: measureRequest, chain: measureChain, tasks: measureTasks, fanout: measureFanout, idle: measureIdle } as const
+const PARTS = {
+  request: measureRequest,
+  chain: measureChain,
+  tasks: measureTasks,
+  fanout: measureFanout,
+  idle: measureIdle,
+  start: measureStart,
+} as const
 export const RUN_NAMES: readonly string[] = Object.keys(PARTS)
 
 const SLOTS = 64
@@ -114,4 +125,21 @@ async function measureIdle(report: Report, { is_quick }: SuiteOptions): Promise<
     const setup = `files of the store written within ${watched_ms / 1_000} s, after a run`
     report.add({ name: 'idle_writes_per_min', value: (writes * 60_000) / watched_ms, unit: '1/min', target: '0', setup })
   })
+}
+
+/** A fresh folder each time: the ledger, the deploy and the run are new, and nothing is left to be built. */
+async function measureStart(report: Report, { is_quick }: SuiteOptions): Promise<void> {
+  const count = is_quick ? 1 : 3
+  const seconds: number[] = []
+  for (let i = 0; i < count; i++) {
+    const folder = await mkdtemp(join(tmpdir(), 'servo-bench-start-'))
+    const began = performance.now()
+    const started = start(folder, await freePorts())
+    await untilSaid(started, 'The quickstart is materialized')
+    seconds.push((performance.now() - began) / 1_000)
+    await started.interrupt()
+    await rm(folder, { recursive: true, force: true })
+  }
+  const setup = `npm start, everything built, on a new folder, to the quickstart materialized; median of ${count}`
+  report.add({ name: 'start_warm_s', value: median(seconds), unit: 's', target: '<= 20', setup })
 }

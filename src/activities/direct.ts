@@ -2,6 +2,7 @@
 
 import { DISPATCH_PATH, type Dispatch, type DispatchRequest, dispatchResponse, SIGNATURE_HEADER } from '../api/contract/worker.js'
 import { messageOf } from '../core/errors.js'
+import { parseJson } from '../core/json.js'
 import { ERROR_MESSAGE_BYTES_MAX } from '../core/limits.js'
 import { cutText } from '../core/text.js'
 import type { Clock } from '../core/time.js'
@@ -52,7 +53,7 @@ function answerOfStatus(status: number, text: string): SendAnswer {
 }
 
 function answersIn(text: string, dispatches: readonly Dispatch[]): readonly SendAnswer[] {
-  const parsed = dispatchResponse.safeParse(jsonIn(text))
+  const parsed = dispatchResponse.safeParse(parseJson(text))
   const unclear: SendAnswer = { answer: 'UNREACHABLE', problem: 'The worker answered something that is no answer of the worker protocol.' }
   const byAttempt = new Map(parsed.success ? parsed.data.answers.map((each) => [each.attempt_id, each] as const) : [])
   return dispatches.map(({ attempt_id }): SendAnswer => {
@@ -64,11 +65,3 @@ function answersIn(text: string, dispatches: readonly Dispatch[]): readonly Send
 }
 
 const NO_REASON: ErrorValue = { code: 'REFUSED', message: 'The worker refused the attempt, and did not say why.' }
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
-}

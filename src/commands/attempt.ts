@@ -11,10 +11,11 @@ import type { TaskRow } from '../projections/run-table.js'
 import { isActive, isOver } from '../projections/state-machine.js'
 import type { Current } from '../readers/current.js'
 import { isProblem, type Problem, problem } from './problem.js'
-import { claimStart, type StartDeps } from './starts.js'
+import type { CreateDeps } from './create-or-read.js'
+import { claimStart } from './starts.js'
 import { type Submit, submitDrafts } from './submit.js'
 
-export type AttemptDeps = Submit & StartDeps & { readonly current: Current; readonly beats: Beats }
+export type AttemptDeps = Submit & CreateDeps & { readonly current: Current; readonly beats: Beats }
 
 /** Which beats reached the ledger lately: the others are answered and forgotten. */
 export type Beats = Map<string, number>

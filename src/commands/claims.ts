@@ -4,21 +4,21 @@
 
 import { z } from 'zod'
 import { canonicalJson } from '../core/canonical.js'
-import { corrupt, isOperatingError, messageOf, unavailable } from '../core/errors.js'
+import { corrupt } from '../core/errors.js'
 import { sha256Hex } from '../core/hash.js'
+import { parseJson } from '../core/json.js'
 import { claimName } from '../core/keys.js'
 import { CLAIM_APPENDS_MS_MAX } from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
 import { newUlid } from '../core/ulid.js'
 import type { Draft, Stamp } from '../events/draft.js'
 import type { LedgerEvent } from '../events/event.js'
-import { CREATE } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
-import type { WriteOnce } from '../storage/write-once.js'
+import { type CreateDeps, createOrRead } from './create-or-read.js'
 import { isProblem, type Problem, problem } from './problem.js'
 import { stampNow, type Submit, submitEvents } from './submit.js'
 
-export type ClaimDeps = Submit & WriteOnce
+export type ClaimDeps = Submit & CreateDeps
 
 /** `route` and `principal` are part of the name: nobody's key is another's, and no route's another route's. */
 export type Claim = { readonly principal: string; readonly route: string; readonly client_key: string }
@@ -39,8 +39,6 @@ export type Claimed = ClaimAnswer & {
 }
 
 const SCHEMA = 'servo-claim-v1'
-/** As long as a requester waits; they ask again with the same key. */
-const TRIES_DELAYS_MS = [20, 100, 500, 1_000] as const
 
 const STORED = z.object({
   schema: z.literal(SCHEMA),
@@ -71,9 +69,10 @@ export async function submitClaimed(
   const claimed_at = instantText(deps.appender.now())
   const batch = { batch_id: newUlid(deps.appender.now(), deps.random), events }
   const stored = { schema: SCHEMA, ...claim, request_id, request_sha256, claimed_at, batch, answer }
-  const first = await writeClaim(deps, claim, stored)
+  const name = claimName(claim)
+  const found = await createOrRead(deps, name, stored, 'Send the same again.')
   // Somebody else claimed the key meanwhile, or our own answer was lost: what is there counts.
-  if (first !== 'ours') return repeat(deps, claim, first, request_sha256)
+  if (found !== 'created') return repeat(deps, claim, storedIn(name, found), request_sha256)
   return { ...answer, events, segment_name: await append(deps, events) }
 }
 
@@ -98,37 +97,11 @@ async function repeat(deps: ClaimDeps, { client_key, route }: Claim, stored: Sto
 async function readClaim({ store }: ClaimDeps, claim: Claim): Promise<Stored | undefined> {
   const name = claimName(claim)
   const found = await readIntact(store, name)
-  if (found.kind === 'absent') return undefined
-  const parsed = STORED.safeParse(jsonIn(found.bytes))
+  return found.kind === 'absent' ? undefined : storedIn(name, found.bytes)
+}
+
+function storedIn(name: string, bytes: Uint8Array): Stored {
+  const parsed = STORED.safeParse(parseJson(Buffer.from(bytes).toString('utf8')))
   if (!parsed.success) throw corrupt(`${name} is no claim that this version understands.`)
   return parsed.data
-}
-
-async function writeClaim(deps: ClaimDeps, claim: Claim, stored: unknown): Promise<'ours' | Stored> {
-  const { store, clock } = deps
-  const name = claimName(claim)
-  const bytes = Buffer.from(JSON.stringify(stored))
-  let failure: unknown
-  for (let attempt = 0; attempt <= TRIES_DELAYS_MS.length; attempt++) {
-    if (attempt > 0) await clock.sleep(TRIES_DELAYS_MS[attempt - 1] ?? 0)
-    try {
-      const answer = await store.put(name, bytes, { if_generation: CREATE })
-      if (answer.kind === 'stored') return 'ours'
-      const found = await readClaim(deps, claim)
-      if (found !== undefined) return found
-      failure = answer.kind
-    } catch (error) {
-      if (!isOperatingError(error, 'unavailable')) throw error
-      failure = error
-    }
-  }
-  throw unavailable(`The claim ${name} could not be written to ${store.label} (${messageOf(failure)}). Send the same again.`, failure)
-}
-
-function jsonIn(bytes: Uint8Array): unknown {
-  try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8'))
-  } catch {
-    return undefined
-  }
 }
