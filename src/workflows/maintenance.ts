@@ -24,8 +24,8 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
   const { tenant_id, workspace_id, timings } = input
   const scope = { tenant_id, workspace_id }
   let { last_error } = input
-  let isMergeDue = false
-  let isByClock = true
+  let isMergeDue = true
+  let isCollectDue = true
   let dirty = false
   let drain = false
   let signals = 0
@@ -53,9 +53,17 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
   const isLast = () => drain || isTimeToBeginAnew(signals, turns, input.turns_max)
 
   async function look(): Promise<void> {
-    const call = { ...scope, merge: isMergeDue || isByClock, collect: isByClock }
+    const call = { ...scope, merge: isMergeDue, collect: isCollectDue }
     isMergeDue = false
-    report = await maintain(call)
+    isCollectDue = false
+    try {
+      report = await maintain(call)
+    } catch (error) {
+      // Still due, whatever wakes the loop next: what said so may not say it again for long.
+      isMergeDue ||= call.merge
+      isCollectDue ||= call.collect
+      throw error
+    }
     failures = 0
     last_error = null
     show('IDLE')
@@ -82,7 +90,9 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
       wait_ms = Math.min(wait_ms, backoffMs(failures))
     }
     if (isLast()) break
-    isByClock = !(await wf.condition(() => dirty, wait_ms, { summary: 'next look' }))
+    const isByClock = !(await wf.condition(() => dirty, wait_ms, { summary: 'next look' }))
+    isMergeDue ||= isByClock
+    isCollectDue ||= isByClock
     if (isLast()) break
   }
   await wf.condition(wf.allHandlersFinished)

@@ -92,6 +92,17 @@ test('a merge that is due is said when it falls due, and again 64 revisions late
   expect(said).toHaveLength(3)
 })
 
+test('a merge that failed is still due, whatever wakes the loop next', () => {
+  const merges = read('maintenance-fails-and-is-poked').events.flatMap((event) => {
+    const attributes = event['activityTaskScheduledEventAttributes'] as Scheduled | undefined
+    const data = attributes?.input.payloads[0]?.data
+    return data === undefined ? [] : [(JSON.parse(Buffer.from(data, 'base64').toString()) as { readonly merge: boolean }).merge]
+  })
+  expect(merges).toEqual([true, true, true])
+})
+
+type Scheduled = { readonly input: { readonly payloads: readonly { readonly data: string }[] } }
+
 describe('a replay fails', () => {
   const changed = (name: string, change: (events: readonly RecordedEvent[]) => readonly RecordedEvent[]): Recorded => ({
     events: change(read(name).events),

@@ -162,6 +162,19 @@ export const STORIES: Readonly<Record<string, Story>> = {
       await handle.signal(drainSignal)
     },
   },
+  'maintenance-fails-and-is-poked': {
+    kind: 'maintenance',
+    maintains: [{}, failure('a base file is damaged'), { merged_files: 3 }],
+    async live({ handle, waiting }) {
+      await waiting(1)
+      await handle.signal(mergeDueSignal)
+      await waiting(2)
+      // Before its next try is due by time, and without a word of merges.
+      await handle.signal(pokeSignal)
+      await waiting(3)
+      await handle.signal(drainSignal)
+    },
+  },
   'maintenance-cancelled': {
     kind: 'maintenance',
     maintains: [{}, 'held'],
