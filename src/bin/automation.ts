@@ -19,7 +19,8 @@ import { createTurn } from '../turn/turn.js'
 import type { LoopTimings } from '../workflows/contract.js'
 import type { ServerConfig } from './config.js'
 import { openAppender, openDeps, openReader, turnDeps } from './deps.js'
-import { connectWorker, installRuntime, openClient } from './temporal.js'
+import { openClient } from './temporal.js'
+import { connectWorker, installRuntime } from './temporal-worker.js'
 
 export type Automation = {
   /** Ends what is under way, and leaves the loops to whoever comes next. */

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { DeterminismViolationError } from '@temporalio/workflow'
 import { Worker } from '@temporalio/worker'
-import { installRuntime } from '../../src/bin/temporal.js'
+import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { workflowsForTests } from '../fixtures/workflows.js'
 import { STORIES } from './stories.js'
 
