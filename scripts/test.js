@@ -45,7 +45,20 @@ const suiteSteps = () => suiteFolders().map((folder) => suite(folder, [`test/${f
 const benchSteps = () => [tool('bench', ['scripts/run.js', 'bench/main.ts', 'truth', '--quick'])]
 
 /** What takes long comes first, so that both cores are busy to the end. A name that is not here comes in the middle. */
-const FIRST = ['system', 'contract', 'integration', 'properties', 'worker', 'cli', 'temporal', 'seeds from 1', 'seeds from 101', 'crash parquet 1', 'crash parquet 2', 'crash']
+const FIRST = [
+  'system',
+  'contract',
+  'integration',
+  'properties',
+  'worker',
+  'cli',
+  'temporal',
+  'seeds from 1',
+  'seeds from 101',
+  'crash parquet 1',
+  'crash parquet 2',
+  'crash',
+]
 const LAST = ['invariants', 'tidy', 'lint, types', 'crash pairs', 'unit', 'tidy, graph', 'format']
 const placeOf = ({ name }) => (FIRST.includes(name) ? FIRST.indexOf(name) - FIRST.length : LAST.indexOf(name) + 1)
 
