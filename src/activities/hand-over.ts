@@ -38,6 +38,8 @@ export type HandOver = {
 
 /** Requests to one location at a time: a slow one is not flooded, and holds up no other. */
 const REQUESTS_AT_ONCE = 4
+/** Another process may publish meanwhile: what is older than this is read anew. */
+const PUBLISHED_AGE_MS_MAX = 5 * SECOND_MS
 /** An attempt that has not started this long after it was dispatched is sent again. */
 const RESEND_AFTER_MS = 3 * SECOND_MS
 
@@ -49,6 +51,11 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   const sent = new Set<string>()
   const lanes = new Map<string, Lane>()
   const under_way = new Set<Promise<unknown>>()
+  /** What this process has published itself is at hand, and need not be read and decoded again. */
+  let published: { readonly view: View; readonly at: number } | undefined
+
+  const newestView = async (): Promise<View | undefined> =>
+    published !== undefined && clock.elapsed() - published.at <= PUBLISHED_AGE_MS_MAX ? published.view : deps.current.latest()
 
   async function send(view: View, worker_url: string, entries: readonly OutboxEntry[]): Promise<readonly Sent[]> {
     const envelopes = await envelopesOf(deps, view, entries)
@@ -93,11 +100,12 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   return {
     onPublish({ snapshot, rows }) {
       if (snapshot === undefined) return
+      const view = reader.viewOf(snapshot)
+      published = { view, at: clock.elapsed() }
       const out = rows.hotRows('dispatch_outbox').filter(({ status }) => status === 'PENDING' || status === 'ACKED')
       forgetOthers(sent, out)
       const fresh = out.filter(({ attempt_id }) => !sent.has(attempt_id))
       if (fresh.length === 0) return
-      const view = reader.viewOf(snapshot)
       for (const [location_name, entries] of byLocation(
         fresh.flatMap((outbox) => entryOf(rows.get('tasks', outbox.run_id, outbox.task_key), outbox)),
       )) {
@@ -109,7 +117,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     },
 
     async sweep() {
-      const view = await deps.current.latest()
+      const view = await newestView()
       if (view === undefined) return 0
       const unstarted = await readUnstarted(view)
       const before = deps.submit.appender.now() - RESEND_AFTER_MS
