@@ -57,9 +57,11 @@ async function start() {
   try {
     console.log(dev.summary)
     const servo = (...args) => command(args, { ...environment, SERVO_API: dev.api_url }, stopping.signal)
-    await servo('deploy', MODULE, '--worker-url', dev.worker_url)
-    await servo('run', 'start', '*', '--partitions', DAYS, '--run-key', RUN_KEY, '--wait')
-    if (!stopping.signal.aborted) console.log(whatNow(dev, output))
+    // A deploy or a run that fails is something to look at, and no reason to take everything down.
+    const isDone =
+      (await servo('deploy', MODULE, '--worker-url', dev.worker_url, '--slots', options.slots)) &&
+      (await servo('run', 'start', '*', '--partitions', DAYS, '--run-key', RUN_KEY, '--wait'))
+    if (!stopping.signal.aborted) console.log(isDone ? whatNow(dev, output) : whatFailed(dev))
     await untilAborted(stopping.signal)
   } finally {
     say('Stopping: the worker first, then the API and the loops, Temporal last.')
@@ -79,19 +81,26 @@ const withoutUndefined = (object) => Object.fromEntries(Object.entries(object).f
 
 /** As a person would type it; what it says is shown as it comes. */
 function command(args, env, signal) {
-  if (signal.aborted) return Promise.resolve()
+  if (signal.aborted) return Promise.resolve(false)
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [SERVO, ...args], { env, stdio: 'inherit', cwd: ROOT })
     child.once('error', reject)
+    const end = () => child.kill('SIGTERM')
+    signal.addEventListener('abort', end, { once: true })
     child.once('exit', (code) => {
-      if (code === 0 || signal.aborted) resolve()
-      else reject(new Error(`servo ${args[0]} ended with exit code ${code}. What it said is above; the logs are in the data folder.`))
+      signal.removeEventListener('abort', end)
+      resolve(code === 0)
     })
   })
 }
 
 const untilAborted = (signal) =>
   new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
+
+const whatFailed = ({ api_url }) => `
+The quickstart was not materialized: what was said is above. Servo goes on, at ${api_url}; the logs are in the data folder.
+Mend ${SHOWN_MODULE}, then \`npx servo deploy ${SHOWN_MODULE}\` and \`npx servo run start '*' --partitions ${DAYS} --wait\`.
+Ctrl-C stops everything.`
 
 const whatNow = ({ api_url, ui_url }, output) => `
 The quickstart is materialized: five days of orders, and a report of them.

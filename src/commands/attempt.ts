@@ -103,6 +103,7 @@ export async function sayAlive(
       'servo/callback',
       'soon',
     )
+    noteBeat(deps, claims.attempt_id)
   }
   return { cancel: task.cancel_requested_at !== null }
 }
@@ -113,14 +114,18 @@ const BEAT_EARLY = 0.8
 function isBeatDue({ beats, clock }: AttemptDeps, attempt_id: string, every_ms: number): boolean {
   const last = beats.get(attempt_id)
   const now = clock.elapsed()
-  if (last !== undefined && now - last < every_ms * BEAT_EARLY) return false
+  return last === undefined || now - last >= every_ms * BEAT_EARLY
+}
+
+/** Only once it is durable: a beat that failed is said again. */
+function noteBeat({ beats, clock }: AttemptDeps, attempt_id: string): void {
+  const now = clock.elapsed()
   beats.delete(attempt_id)
   beats.set(attempt_id, now)
   for (const oldest of beats.keys()) {
     if (beats.size <= BEATS_MAX) break
     beats.delete(oldest)
   }
-  return true
 }
 
 function withShortMessage(facts: Omit<Said<'TaskHeartbeat'>, 'sequence'>): Omit<Said<'TaskHeartbeat'>, 'sequence'> {

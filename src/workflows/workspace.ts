@@ -25,6 +25,8 @@ const work = wf.proxyActivities<Pick<Activities, 'handOver'>>(HAND_OVER_OPTIONS)
 
 /** A wish for less than this waits so long all the same: each turn costs a place in the history. */
 const WAIT_MS_MIN = 1_000
+/** After a sweep that failed in a way that no retry of the call was worth. */
+const SWEEP_AGAIN_MS = 10_000
 /** What a turn is told of at a time; the rest goes with the next one. */
 const MISSED_AT_ONCE = 100
 
@@ -66,7 +68,14 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
     for (;;) {
       await wf.condition(() => unstarted > 0)
       unstarted = 0
-      await work.handOver(scope)
+      try {
+        await work.handOver(scope)
+      } catch (error) {
+        if (wf.isCancellation(error)) throw error
+        // What waiting was thought not to mend may be mended all the same: it is looked at again.
+        await wf.sleep(SWEEP_AGAIN_MS, { summary: 'sweep again' })
+        unstarted = 1
+      }
     }
   }
   // It ends with the loop's cancellation; while the loop lives, what fails is tried again without end.

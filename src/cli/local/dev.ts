@@ -64,6 +64,8 @@ type DevRequest = {
 
 const SERVO = fileURLToPath(new URL('../../../bin/servo.js', import.meta.url))
 
+const WITHOUT_SECRETS = { SERVO_SECRETS: undefined, SERVO_API_TOKEN: undefined, TEMPORAL_API_KEY: undefined }
+
 export async function startDev({ module, options, environment, say }: DevRequest): Promise<Dev> {
   const ports = { api: parsePort(options.port, '--port'), worker: parsePort(options.workerPort, '--worker-port') }
   await refuseBusyPorts([
@@ -92,8 +94,17 @@ export async function startDev({ module, options, environment, say }: DevRequest
       SERVO_API_URL: api_url,
       SERVO_PORT: String(ports.api),
     }
+    // A worker runs a user's code, which must not be able to make tokens and ids of its own.
+    const environmentOf = (name: string) =>
+      name === 'worker' ? { ...environment, ...WITHOUT_SECRETS, SERVO_WORKER_SECRETS: settings.SERVO_WORKER_SECRETS } : settings
     const keep = (name: string, ...args: string[]) => {
-      const program = { name, command: process.execPath, args: [SERVO, ...args], environment: settings, log_file: data.logFile(name) }
+      const program = {
+        name,
+        command: process.execPath,
+        args: [SERVO, ...args],
+        environment: environmentOf(name),
+        log_file: data.logFile(name),
+      }
       const running = keepRunning(program, say)
       kept.push(running)
       return running

@@ -61,7 +61,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   await assertFree(port, 'Temporal')
   if (ui_port !== undefined) await assertFree(ui_port, "Temporal's UI")
   const log_from = openedLog(log_file)
-  const child = spawn(program, serverArguments(options), { stdio: ['ignore', log_from.fd, log_from.fd] })
+  const child = spawn(program, serverArguments(options), { stdio: ['ignore', log_from.fd, log_from.fd], detached: true })
   closeSync(log_from.fd)
   const ended = endOf(child)
   const kill = () => child.kill('SIGKILL')
