@@ -8,8 +8,9 @@ import { LEDGER_PREFIX } from '../ledger/segment.js'
 import { addToSetSum, EMPTY_SET_SUM, setSumFrom, setSumText } from '../ledger/set-sum.js'
 import { countEntries, parseStored } from '../ledger/stored-segment.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { layersOf } from '../tables/overlay.js'
 import type { OutcomeCounts, Pointer, Revision } from '../tables/revision.js'
-import { openSnapshot, type TableStore } from '../tables/snapshot.js'
+import { openSnapshot, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import { filesOfRevisions } from './collect.js'
 import { findLinks, findPointer, type Links, readLinked } from './verify-chain.js'
 import { findCheckpoint, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
@@ -198,9 +199,16 @@ async function verifyFiles(
     problems.push(...found.filter((problem) => problem !== undefined))
   }
   // Last, and only where nothing is known to be damaged: it would be the same sentence once more.
-  const opened = problems.length > 0 ? undefined : await orDamage('The current revision', () => openSnapshot(deps, pointer))
+  const opened = problems.length > 0 ? undefined : await orDamage('The current revision', () => openWhole(deps, pointer))
   if (opened !== undefined && 'problem' in opened) problems.push(`The current revision cannot be opened: ${opened.problem}`)
   return reachable
+}
+
+/** With every file above the base decoded, which a reader leaves until somebody asks for its table. */
+async function openWhole(tables: TableStore, pointer: Pointer): Promise<Snapshot> {
+  const snapshot = await openSnapshot(tables, pointer)
+  for (const table of snapshot.overlay.keys()) await layersOf(snapshot.overlay, table)
+  return snapshot
 }
 
 async function* readable(store: ObjectStore, links: Links): AsyncGenerator<Revision> {

@@ -5,7 +5,7 @@ import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
 import { keyOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
 import { createFilterCache, type FilterCache, lookupRows } from '../tables/lookup.js'
-import { overlayRow, overlayRows } from '../tables/overlay.js'
+import { layersOf, overlayRow, overlayRows } from '../tables/overlay.js'
 import { loadPage } from '../tables/page.js'
 import { openSnapshot, partsOf, readPointer, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import type { Scan } from '../tables/table-files.js'
@@ -88,12 +88,13 @@ function createView({ files }: TableStore, filters: FilterCache, derivations: De
   const isLive = (table: TableName) => (row: LooseRow) => !isExpired(table, row, fold_time, revision.retention)
   async function rows(table: TableName, keys: readonly RowKey[]): Promise<readonly LooseRow[]> {
     if (keys.length === 0) return []
+    const layers = await layersOf(overlay, table)
     const source = {
       files,
       table,
       parts: partsOf(snapshot, table),
       filters,
-      overlay: (wanted: RowKey) => overlayRow(overlay, table, wanted),
+      overlay: (wanted: RowKey) => overlayRow(layers, wanted),
     }
     return (await lookupRows(source, keys)).filter(isLive(table))
   }
@@ -113,7 +114,8 @@ function createView({ files }: TableStore, filters: FilterCache, derivations: De
       return value
     },
     async page(table, scan) {
-      const rows = await loadPage({ files, table, parts: partsOf(snapshot, table), overlay: overlayRows(overlay, table), scan })
+      const above = overlayRows(await layersOf(overlay, table))
+      const rows = await loadPage({ files, table, parts: partsOf(snapshot, table), overlay: above, scan })
       const last = rows.at(-1)
       const last_key = last === undefined ? undefined : keyOfRow(table, last)
       return { rows: rows.filter(isLive(table)), last_key, is_last: rows.length < scan.limit }

@@ -2,7 +2,7 @@
 
 import { stampMs } from '../core/time.js'
 import { TABLE_NAMES, type TableName } from '../projections/tables.js'
-import { overlayRows } from '../tables/overlay.js'
+import { tableOverlayRowCount } from '../tables/overlay.js'
 import { partsOf } from '../tables/snapshot.js'
 import { listUnfolded } from './fresh.js'
 import type { Reader } from './reader.js'
@@ -38,7 +38,7 @@ export async function readStats({ clock }: { readonly clock: { readonly now: () 
   const { revision, checkpoint, deltas, overlay } = view.snapshot
   const tables = TABLE_NAMES.map((table) => {
     const parts = partsOf(view.snapshot, table)
-    const overlay_rows = overlayRows(overlay, table).size
+    const overlay_rows = tableOverlayRowCount(overlay, table)
     const rows = parts.reduce((sum, part) => sum + part.rows, 0)
     return {
       table,

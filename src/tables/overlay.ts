@@ -1,34 +1,69 @@
-// The rows of the L0 files, decoded, newest first: what lies over the base. Immutable, so that a reader keeps its
-// revision while the process moves on; small layers are merged as they pile up, so a look-up asks only a few.
+// The rows of the L0 files, newest first: what lies over the base. Immutable for whoever asks, so that a reader keeps its
+// revision while the process moves on. A table's files are decoded when somebody asks for it, and never twice; small layers
+// are merged as they pile up, so a look-up asks only a few.
 
-import {
-  type ChangedRows,
-  keyOfRow,
-  keyText,
-  type LooseRow,
-  type RowKey,
-  type RowsByKey,
-  sortedRows,
-  type TableName,
-} from '../projections/tables.js'
+import { keyOfRow, keyText, type LooseRow, type RowKey, type RowsByKey, sortedRows, type TableName } from '../projections/tables.js'
 
 type Layer = { readonly rows: RowsByKey; readonly last_sequence: number }
+export type Layers = readonly Layer[]
 
-export type Overlay = ReadonlyMap<TableName, readonly Layer[]>
+/** Rows of one table and revision in a file that has not been read yet. */
+export type RowsToLoad = { readonly row_count: number; readonly load: () => Promise<RowsByKey> }
+type Waiting = RowsToLoad & { readonly sequence: number }
+
+/** What is decoded, and above it what is not: loading moves the one into the other, and changes no answer. */
+type TableOverlay = { layers: Layers; waiting: readonly Waiting[]; loading?: Promise<Layers> | undefined }
+
+export type Overlay = ReadonlyMap<TableName, TableOverlay>
 
 export const EMPTY_OVERLAY: Overlay = new Map()
+const NO_LAYERS: Layers = []
 
 /** The overlay with one more revision on top. */
-export function overlayWith(overlay: Overlay, sequence: number, changed: ChangedRows): Overlay {
+export function overlayWith(overlay: Overlay, sequence: number, above: ReadonlyMap<TableName, RowsByKey | RowsToLoad>): Overlay {
   const next = new Map(overlay)
-  for (const [table, rows] of changed) {
-    next.set(table, pile([...(overlay.get(table) ?? []), { rows, last_sequence: sequence }]))
+  for (const [table, rows] of above) {
+    const { layers, waiting } = overlay.get(table) ?? { layers: NO_LAYERS, waiting: [] }
+    if ('load' in rows) next.set(table, { layers, waiting: [...waiting, { ...rows, sequence }] })
+    else if (waiting.length === 0) next.set(table, { layers: pile([...layers, { rows, last_sequence: sequence }]), waiting })
+    else next.set(table, { layers, waiting: [...waiting, { sequence, row_count: rows.size, load: async () => rows }] })
   }
   return next
 }
 
+/** All rows of a table above the base; its files are read and decoded with the first question. */
+export async function layersOf(overlay: Overlay, table: TableName): Promise<Layers> {
+  const own = overlay.get(table)
+  if (own === undefined) return NO_LAYERS
+  if (own.waiting.length === 0) return own.layers
+  own.loading ??= load(own).finally(() => {
+    own.loading = undefined
+  })
+  return own.loading
+}
+
+async function load(own: TableOverlay): Promise<Layers> {
+  const { waiting } = own
+  const read = await Promise.all(waiting.map((file) => file.load()))
+  own.layers = read.reduce((layers, rows, i) => pile([...layers, { rows, last_sequence: (waiting[i] as Waiting).sequence }]), own.layers)
+  own.waiting = []
+  return own.layers
+}
+
+/** What loads at most once, and again after it failed. */
+export function loadedOnce(load: () => Promise<RowsByKey>): () => Promise<RowsByKey> {
+  let loading: Promise<RowsByKey> | undefined
+  return () => {
+    loading ??= load().catch((error: unknown) => {
+      loading = undefined
+      throw error
+    })
+    return loading
+  }
+}
+
 /** Merges the top layers while the one below is not at least twice as large: logarithmically many remain. */
-function pile(layers: readonly Layer[]): readonly Layer[] {
+function pile(layers: Layers): Layers {
   const piled = [...layers]
   for (;;) {
     const top = piled.at(-1)
@@ -42,21 +77,21 @@ function pile(layers: readonly Layer[]): readonly Layer[] {
 
 /** What is left when a base merge has taken in every revision up to this one. */
 export function overlayAfter(overlay: Overlay, sequence: number): Overlay {
-  const next = new Map<TableName, readonly Layer[]>()
-  for (const [table, layers] of overlay) {
+  const next = new Map<TableName, TableOverlay>()
+  for (const [table, { layers, waiting }] of overlay) {
     const rows = new Map<string, LooseRow>()
     for (const layer of layers) {
       if (layer.last_sequence <= sequence) continue
       for (const [key, row] of layer.rows) if (row.row_version > sequence) rows.set(key, row)
     }
-    if (rows.size > 0) next.set(table, [{ rows, last_sequence: layers.at(-1)?.last_sequence ?? sequence }])
+    const left = rows.size > 0 ? [{ rows, last_sequence: layers.at(-1)?.last_sequence ?? sequence }] : NO_LAYERS
+    const still_waiting = waiting.filter((file) => file.sequence > sequence)
+    if (left.length > 0 || still_waiting.length > 0) next.set(table, { layers: left, waiting: still_waiting })
   }
   return next
 }
 
-export function overlayRow(overlay: Overlay, table: TableName, key: RowKey): LooseRow | undefined {
-  const layers = overlay.get(table)
-  if (layers === undefined) return undefined
+export function overlayRow(layers: Layers, key: RowKey): LooseRow | undefined {
   const text = keyText(key)
   for (let i = layers.length - 1; i >= 0; i--) {
     const row = layers[i]?.rows.get(text)
@@ -65,12 +100,11 @@ export function overlayRow(overlay: Overlay, table: TableName, key: RowKey): Loo
   return undefined
 }
 
-const flattened = new WeakMap<readonly Layer[], RowsByKey>()
+const flattened = new WeakMap<Layers, RowsByKey>()
 
 /** All rows of a table's overlay by key text, built once for each state of it. */
-export function overlayRows(overlay: Overlay, table: TableName): RowsByKey {
-  const layers = overlay.get(table)
-  if (layers === undefined || layers.length === 0) return new Map()
+export function overlayRows(layers: Layers): RowsByKey {
+  if (layers.length === 0) return new Map()
   const only = layers.length === 1 ? layers[0] : undefined
   if (only !== undefined) return only.rows
   const known = flattened.get(layers)
@@ -94,8 +128,11 @@ export function inKeyOrder(table: TableName, rows: RowsByKey): readonly PlacedRo
   return placed
 }
 
-export function overlayRowCount(overlay: Overlay): number {
-  let count = 0
-  for (const layers of overlay.values()) for (const layer of layers) count += layer.rows.size
-  return count
+/** Of one table, without reading anything: a row that several files have, and nobody has asked for, counts in each. */
+export function tableOverlayRowCount(overlay: Overlay, table: TableName): number {
+  const { layers, waiting } = overlay.get(table) ?? { layers: NO_LAYERS, waiting: [] }
+  return [...layers.map(({ rows }) => rows.size), ...waiting.map(({ row_count }) => row_count)].reduce((sum, count) => sum + count, 0)
 }
+
+export const overlayRowCount = (overlay: Overlay): number =>
+  [...overlay.keys()].reduce((sum, table) => sum + tableOverlayRowCount(overlay, table), 0)

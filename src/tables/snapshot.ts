@@ -1,4 +1,4 @@
-// One revision, opened: its base parts and, decoded, the rows of the revisions since its checkpoint. Whoever holds a
+// One revision, opened: its base parts, and the rows of the revisions since its checkpoint. Whoever holds a
 // snapshot sees that revision and no other, whatever is published meanwhile. It never writes.
 
 import { assert, missing } from '../core/errors.js'
@@ -7,16 +7,16 @@ import { ulidTime } from '../core/ulid.js'
 import { type ChangedRows, rowsByKey, type TableName } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
-import { EMPTY_OVERLAY, type Overlay, overlayAfter, overlayRowCount, overlayWith } from './overlay.js'
+import { EMPTY_OVERLAY, loadedOnce, type Overlay, overlayAfter, overlayRowCount, overlayWith, type RowsToLoad } from './overlay.js'
 import {
   type Checkpoint,
   checkpointName,
   type Part,
+  POINTER_NAME,
   type Pointer,
   parseCheckpoint,
   parsePointer,
   parseRevision,
-  POINTER_NAME,
   type Revision,
   revisionName,
 } from './revision.js'
@@ -68,17 +68,12 @@ export async function openSnapshot(tables: TableStore, pointer: Pointer, before?
   const deltas = await Promise.all(
     pointer.deltas.map(({ sequence, revision }) => known.get(revision) ?? readRevision(store, sequence, revision)),
   )
-  const overlay = await buildOverlay(tables, pointer, deltas, before)
+  const overlay = buildOverlay(tables, pointer, deltas, before)
   const newest = deltas.at(-1) ?? (await readRevision(store, pointer.sequence, pointer.revision))
   return { revision: newest, checkpoint, deltas, overlay }
 }
 
-async function buildOverlay(
-  tables: TableStore,
-  pointer: Pointer,
-  deltas: readonly Revision[],
-  before: Snapshot | undefined,
-): Promise<Overlay> {
+function buildOverlay(tables: TableStore, pointer: Pointer, deltas: readonly Revision[], before: Snapshot | undefined): Overlay {
   // The overlay at hand may be built upon only if every revision in it is still an ancestor: true for any snapshot of
   // this chain, since a published revision is never taken back. A foreign chain (a restored prefix) starts afresh.
   const held = before?.revision
@@ -87,23 +82,31 @@ async function buildOverlay(
   let overlay = isAncestor && before !== undefined ? overlayAfter(before.overlay, pointer.checkpoint.sequence) : EMPTY_OVERLAY
   const first = isAncestor && held !== undefined ? held.sequence : pointer.checkpoint.sequence
   for (const delta of deltas) {
-    if (delta.sequence > first) overlay = overlayWith(overlay, delta.sequence, await readDelta(tables, delta))
+    if (delta.sequence > first) overlay = overlayWith(overlay, delta.sequence, deltaFiles(tables, delta))
   }
   return overlay
 }
 
 /** The rows that one revision changed. */
-export async function readDelta({ store, files }: TableStore, delta: Revision): Promise<ChangedRows> {
-  const tables = await Promise.all(
-    delta.files_added.map(async (file) => {
-      const answer = await readIntact(store, file.name)
-      if (answer.kind === 'absent') {
-        throw missing(`${file.name} is gone, though revision ${delta.sequence} names it. Read the pointer again.`)
+export async function readDelta(tables: TableStore, delta: Revision): Promise<ChangedRows> {
+  const files = [...deltaFiles(tables, delta)]
+  return new Map(await Promise.all(files.map(async ([table, { load }]) => [table, await load()] as const)))
+}
+
+/** The same, by table, and none of them read before it is asked for. */
+function deltaFiles({ store, files }: TableStore, delta: Revision): ReadonlyMap<TableName, RowsToLoad> {
+  return new Map(
+    delta.files_added.map((file) => {
+      const load = async () => {
+        const answer = await readIntact(store, file.name)
+        if (answer.kind === 'absent') {
+          throw missing(`${file.name} is gone, though revision ${delta.sequence} names it. Read the pointer again.`)
+        }
+        return rowsByKey(file.table, await files.decode(file.table, answer.bytes, file))
       }
-      return [file.table, rowsByKey(file.table, await files.decode(file.table, answer.bytes, file))] as const
+      return [file.table, { row_count: file.rows, load: loadedOnce(load) }]
     }),
   )
-  return new Map(tables)
 }
 
 /** Segments folded at this revision that a listing from its last closed minute may still show. */

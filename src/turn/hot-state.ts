@@ -4,9 +4,9 @@
 import { canonicalJson } from '../core/canonical.js'
 import { type AnyRow, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
-import type { Revision } from '../tables/revision.js'
+import { layersOf, overlayRows } from '../tables/overlay.js'
 import { loadPage } from '../tables/page.js'
-import { overlayRows } from '../tables/overlay.js'
+import type { Revision } from '../tables/revision.js'
 import { partsOf, readDelta, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import type { Condition } from '../tables/table-files.js'
 
@@ -50,7 +50,7 @@ async function readAll(
   where: readonly Condition[],
 ): Promise<readonly AnyRow[]> {
   const found: LooseRow[] = []
-  const overlay = overlayRows(snapshot.overlay, table)
+  const overlay = overlayRows(await layersOf(snapshot.overlay, table))
   const { key } = TABLES[table]
   for (;;) {
     const last = found.at(-1)

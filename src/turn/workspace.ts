@@ -3,13 +3,13 @@
 
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
 import { type FilterCache, lookupRows } from '../tables/lookup.js'
-import { overlayRow } from '../tables/overlay.js'
+import { layersOf, overlayRow } from '../tables/overlay.js'
 import type { Revision } from '../tables/revision.js'
 import {
   openSegmentNames,
   openSnapshot,
-  partsOf,
   type PublishedPointer,
+  partsOf,
   type Snapshot,
   stillOpen,
   type TableStore,
@@ -59,6 +59,8 @@ function reaches(snapshot: Snapshot, held: Revision): boolean {
 export function lookupIn({ files }: TableStore, filters: FilterCache, workspace: Workspace): Lookup {
   const { snapshot } = workspace
   if (snapshot === undefined) return async () => []
-  return (table, keys) =>
-    lookupRows({ files, table, parts: partsOf(snapshot, table), filters, overlay: (key) => overlayRow(snapshot.overlay, table, key) }, keys)
+  return async (table, keys) => {
+    const layers = await layersOf(snapshot.overlay, table)
+    return lookupRows({ files, table, parts: partsOf(snapshot, table), filters, overlay: (key) => overlayRow(layers, key) }, keys)
+  }
 }
