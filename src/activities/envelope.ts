@@ -29,6 +29,8 @@ export type OutboxEntry = { readonly outbox: DispatchOutboxRow; readonly task: T
 /** A token outlives what it is for: an attempt without a time-out may run for weeks. */
 const TOKEN_KEPT_MS = 30 * DAY_MS
 
+const ATTEMPTS_PATH = '/api/v1/orchestration/attempts'
+
 /** Attempts that cannot be handed over carry the reason: their partitions are not to be had any more. */
 export type Envelope = { readonly entry: OutboxEntry } & ({ readonly dispatch: Dispatch } | { readonly problem: string })
 
@@ -84,7 +86,8 @@ function dispatchOf(
     definition_hash: task.definition_hash,
     partition_keys,
     upstream,
-    callback_url: `${callback_url}/api/v1/orchestration/attempts/${attempt_id}`,
+    callback_url: `${callback_url}${ATTEMPTS_PATH}/${attempt_id}`,
+    callbacks_url: `${callback_url}${ATTEMPTS_PATH}/callbacks`,
     task_token: makeToken(secrets, { ...scope, run_id, task_key, attempt, attempt_id, expires_at }),
     start_deadline_at: instantText(start_deadline_at),
     heartbeat_timeout_ms: task.heartbeat_timeout_ms,

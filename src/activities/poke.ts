@@ -47,6 +47,8 @@ export function createPoker({ client, scope, clock, log, onPoke }: PokerDeps): P
   async function drain(): Promise<void> {
     if (isUnderWay) return
     isUnderWay = true
+    // All who come in the same moment, as the callbacks of one request do, share the first.
+    await clock.sleep(0)
     while (isWanted) {
       isWanted = false
       await signal()

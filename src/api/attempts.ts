@@ -1,11 +1,9 @@
 // What workers say of their attempts. Each speaks with the token of its dispatch; docs/worker-protocol.md has the rules.
 
 import { z } from 'zod'
-import { sayAlive, sayCompleted, sayStarted } from '../commands/attempt.js'
+import { logsFault, sayAlive, sayCompleted, sayStarted } from '../commands/attempt.js'
 import { storeLogs } from '../commands/logs.js'
-import { problem } from '../commands/problem.js'
-import { canonicalBytes } from '../core/canonical.js'
-import { CALLBACK_BYTES_MAX, LOGS_REQUEST_BYTES_MAX, TASK_METADATA_BYTES_MAX } from '../core/limits.js'
+import { LOGS_REQUEST_BYTES_MAX } from '../core/limits.js'
 import { id } from '../events/value.js'
 import {
   completedRequest,
@@ -17,6 +15,8 @@ import {
   startedRequest,
   startedResponse,
 } from './contract/worker.js'
+import { addCallbacksRoute } from './callbacks.js'
+import { refuseLarge } from './http/callback-size.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { attemptClaims } from './http/principal.js'
 import { orRefuse, problems, RefusedError } from './problems.js'
@@ -72,6 +72,7 @@ export function addAttemptRoutes(app: Api, deps: RouteDeps): void {
     },
   )
   addEnds(app, deps, config)
+  addCallbacksRoute(app, deps, config)
 }
 
 function addEnds(app: Api, deps: RouteDeps, config: object): void {
@@ -107,29 +108,14 @@ function addEnds(app: Api, deps: RouteDeps, config: object): void {
         summary: 'What code logs',
         params,
         body: logsRequest,
-        response: { 200: logsResponse, ...problems(413) },
+        response: { 200: logsResponse, ...problems(404, 409, 413) },
       },
     },
     async (request, reply) => {
       const claims = attemptClaims(deps, request, request.params.attempt_id)
+      const fault = await logsFault(deps, claims, request.body)
+      if (fault !== undefined) throw new RefusedError(fault)
       return reply.code(200).send(orRefuse(await storeLogs(deps, claims, request.body)))
     },
-  )
-}
-
-/** Beyond these no event is made of it: a worker has to hear so, and not be told of an event of the ledger. */
-function refuseLarge(body: { readonly metadata?: unknown }): void {
-  const metadata = body.metadata === undefined ? 0 : canonicalBytes(body.metadata)
-  if (metadata > TASK_METADATA_BYTES_MAX) {
-    const detail = `metadata has ${metadata} bytes of JSON, and ${TASK_METADATA_BYTES_MAX} is the most. Keep what is larger where the data is.`
-    throw new RefusedError(problem('too-large', detail, { faults: [{ path: 'metadata', message: detail }] }))
-  }
-  const bytes = canonicalBytes(body)
-  if (bytes <= CALLBACK_BYTES_MAX) return
-  throw new RefusedError(
-    problem(
-      'too-large',
-      `What the attempt came to has ${bytes} bytes of JSON, and ${CALLBACK_BYTES_MAX} is the most. Cut the stack of the error; the rest belongs into the log.`,
-    ),
   )
 }

@@ -50,11 +50,12 @@ type Told = Omit<Problem, 'problem'> & { readonly code: ApiCode; readonly retry_
 
 const toldOf = ({ problem: code, ...rest }: Problem): Told => ({ code, ...rest })
 
-export function sendTold(reply: FastifyReply, { code, detail, faults, members, retry_after_seconds }: Told): FastifyReply {
+/** A problem as it is sent, by itself or as one answer of several. */
+export type ProblemAnswer = { readonly status: number; readonly document: object; readonly retry_after_seconds?: number }
+
+function answerOf({ code, detail, faults, members, retry_after_seconds }: Told, request_id: string): ProblemAnswer {
   const { status, title, retry_after_seconds: usual } = KINDS[code]
   const wait = retry_after_seconds ?? usual
-  if (wait !== undefined) void reply.header('retry-after', String(wait))
-  if (status === 401) void reply.header('www-authenticate', 'Bearer')
   const document = {
     ...members,
     type: `${PROBLEM_TYPE_PREFIX}${code}`,
@@ -62,18 +63,32 @@ export function sendTold(reply: FastifyReply, { code, detail, faults, members, r
     status,
     detail,
     ...(faults === undefined ? {} : { errors: faults }),
-    request_id: reply.request.id,
+    request_id,
   }
+  return { status, document, ...(wait === undefined ? {} : { retry_after_seconds: wait }) }
+}
+
+export function sendTold(reply: FastifyReply, told: Told): FastifyReply {
+  const { status, document, retry_after_seconds } = answerOf(told, reply.request.id)
+  if (retry_after_seconds !== undefined) void reply.header('retry-after', String(retry_after_seconds))
+  if (status === 401) void reply.header('www-authenticate', 'Bearer')
   return reply.code(status).type(PROBLEM_JSON).send(JSON.stringify(document))
 }
 
 export const sendProblem = (reply: FastifyReply, refused: Problem): FastifyReply => sendTold(reply, toldOf(refused))
 
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  sendTold(reply, logged(error, request))
+}
+
+/** For one part of a request that goes on with the others. */
+export const problemAnswer = (error: unknown, request: FastifyRequest): ProblemAnswer => answerOf(logged(error, request), request.id)
+
+function logged(error: unknown, request: FastifyRequest): Told {
   const told = explain(error, request)
   const { status } = KINDS[told.code]
   if (status >= 500 && !(error instanceof RefusedError)) request.log.error({ err: error }, told.detail)
-  sendTold(reply, told)
+  return told
 }
 
 function explain(error: unknown, request: FastifyRequest): Told {

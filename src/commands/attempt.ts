@@ -10,15 +10,17 @@ import type { EventOf } from '../events/event.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isActive, isOver } from '../projections/state-machine.js'
 import type { Current } from '../readers/current.js'
+import { type ExecutionDeps, executionFault, otherExecution, remember, startGroupOf, stop } from './executions.js'
 import { isProblem, type Problem, problem } from './problem.js'
-import type { CreateDeps } from './create-or-read.js'
 import { claimStart } from './starts.js'
 import { type Submit, submitDrafts } from './submit.js'
 
-export type AttemptDeps = Submit & CreateDeps & { readonly current: Current; readonly beats: Beats }
-
-/** Which beats reached the ledger lately: the others are answered and forgotten. */
-export type Beats = Map<string, number>
+export type AttemptDeps = Submit &
+  ExecutionDeps & {
+    readonly current: Current
+    /** How long one callback may wait for a revision that this process has not seen yet. */
+    readonly revision_wait_ms?: number
+  }
 
 type Completed = Omit<Said<'TaskFinished'>, 'outcome'> & { readonly outcome: Said<'TaskFinished'>['outcome'] | 'RELEASED' }
 
@@ -27,18 +29,19 @@ type Said<Type extends 'TaskStarted' | 'TaskHeartbeat' | 'TaskFinished'> = Omit<
   'run_id' | 'task_key' | 'attempt' | 'attempt_id'
 > & { readonly sequence: number }
 
-/** A callback that comes before this process has the revision it speaks of waits for it this long. */
 const REVISION_WAIT_MS = 10_000
 /** How old the answer may be to whether a run is to be cancelled. */
 const BEAT_VIEW_AGE_MS = 1_000
-/** Attempts whose last beat is remembered. */
-const BEATS_MAX = 10_000
 
 const idsOf = ({ run_id, task_key, attempt, attempt_id }: TokenClaims) => ({ run_id, task_key, attempt, attempt_id })
 
 /** The task's row, if this attempt is its newest one. */
-async function taskOf({ current }: AttemptDeps, claims: TokenClaims, sequence: number): Promise<TaskRow | Problem> {
-  const view = await current.atLeast(sequence, REVISION_WAIT_MS)
+async function taskOf(
+  { current, revision_wait_ms = REVISION_WAIT_MS }: AttemptDeps,
+  claims: TokenClaims,
+  sequence: number,
+): Promise<TaskRow | Problem> {
+  const view = await current.atLeast(sequence, revision_wait_ms)
   if (view === undefined) return problem('not-ready', `Revision ${sequence} is not to be seen here yet. Send the same again in a moment.`)
   const { run_id, task_key, attempt, attempt_id } = claims
   const task = (await view.row('tasks', [run_id, task_key])) as TaskRow | undefined
@@ -47,10 +50,23 @@ async function taskOf({ current }: AttemptDeps, claims: TokenClaims, sequence: n
   return stop(`Attempt ${attempt} of ${task_key} is over, and attempt ${task.attempt} has taken its place.`)
 }
 
-const stop = (detail: string): Problem => problem('attempt-over', `${detail} Stop working on it.`)
+/** Of one that runs: it is the newest attempt, it is not over, and this execution was told to start it. */
+async function runningTaskOf(deps: AttemptDeps, claims: TokenClaims, said: Execution): Promise<TaskRow | Problem> {
+  const task = await taskOf(deps, claims, said.sequence)
+  if (isProblem(task)) return task
+  if (!isActive(task.state)) return overProblem(task)
+  return (await executionFault(deps, { ...task, attempt_id: claims.attempt_id }, said.execution_id)) ?? task
+}
 
-const otherExecution = (task_key: string, execution_id: string): Problem =>
-  stop(`Another execution of this attempt of ${task_key} runs already: ${execution_id}.`)
+type Execution = { readonly sequence: number; readonly execution_id: string }
+
+const overProblem = ({ task_key, state }: TaskRow): Problem => stop(`This attempt of ${task_key} is over: the task is ${state}.`)
+
+/** undefined: the attempt may log. What is stored of one that is over would be read by nobody's question. */
+export async function logsFault(deps: AttemptDeps, claims: TokenClaims, said: Execution): Promise<Problem | undefined> {
+  const task = await runningTaskOf(deps, claims, said)
+  return isProblem(task) ? task : undefined
+}
 
 export type Started = { readonly attempt_id: string; readonly heartbeat_interval_ms: number }
 
@@ -60,12 +76,12 @@ export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: S
   const task = await taskOf(deps, claims, sequence)
   if (isProblem(task)) return task
   const { execution_id, worker_id } = facts
-  if (!isActive(task.state)) return stop(`This attempt of ${task.task_key} is over: the task is ${task.state}.`)
+  if (!isActive(task.state)) return overProblem(task)
   if (task.cancel_requested_at !== null) return stop(`The run of ${task.task_key} is to be cancelled.`)
   if (task.execution_id !== null && task.execution_id !== execution_id) return otherExecution(task.task_key, task.execution_id)
   const ids = idsOf(claims)
-  const claimed = await claimStart(deps, { ...ids, execution_id, worker_id, sequence }, deps.appender.now())
-  if (claimed !== 'ours') return otherExecution(task.task_key, claimed.execution_id)
+  const owner = await claimStart(deps, startGroupOf(task), { ...ids, execution_id, worker_id, sequence })
+  if (owner.execution_id !== execution_id) return otherExecution(task.task_key, owner.execution_id)
   const payload = { ...ids, ...facts }
   await submitDrafts(
     deps,
@@ -73,7 +89,7 @@ export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: S
     'servo/callback',
     'soon',
   )
-  deps.beats.set(ids.attempt_id, deps.clock.elapsed())
+  remember(deps, ids.attempt_id, { execution_id, beat_at: deps.clock.elapsed() })
   return { attempt_id: ids.attempt_id, heartbeat_interval_ms: beatEvery(task) }
 }
 
@@ -89,10 +105,8 @@ export async function sayAlive(
 ): Promise<{ readonly cancel: boolean } | Problem> {
   const { sequence, ...facts } = said
   await deps.current.recent(BEAT_VIEW_AGE_MS)
-  const task = await taskOf(deps, claims, sequence)
+  const task = await runningTaskOf(deps, claims, said)
   if (isProblem(task)) return task
-  if (!isActive(task.state)) return stop(`This attempt of ${task.task_key} is over: the task is ${task.state}.`)
-  if (task.execution_id !== null && task.execution_id !== facts.execution_id) return otherExecution(task.task_key, task.execution_id)
   if (isBeatDue(deps, claims.attempt_id, beatEvery(task))) {
     const ids = idsOf(claims)
     const payload = { ...ids, ...withShortMessage(facts) }
@@ -103,7 +117,8 @@ export async function sayAlive(
       'servo/callback',
       'soon',
     )
-    noteBeat(deps, claims.attempt_id)
+    // Only once it is durable: a beat that failed is said again.
+    remember(deps, claims.attempt_id, { execution_id: facts.execution_id, beat_at: deps.clock.elapsed() })
   }
   return { cancel: task.cancel_requested_at !== null }
 }
@@ -111,21 +126,9 @@ export async function sayAlive(
 /** A little early is on time: the worker counts the same third. */
 const BEAT_EARLY = 0.8
 
-function isBeatDue({ beats, clock }: AttemptDeps, attempt_id: string, every_ms: number): boolean {
-  const last = beats.get(attempt_id)
-  const now = clock.elapsed()
-  return last === undefined || now - last >= every_ms * BEAT_EARLY
-}
-
-/** Only once it is durable: a beat that failed is said again. */
-function noteBeat({ beats, clock }: AttemptDeps, attempt_id: string): void {
-  const now = clock.elapsed()
-  beats.delete(attempt_id)
-  beats.set(attempt_id, now)
-  for (const oldest of beats.keys()) {
-    if (beats.size <= BEATS_MAX) break
-    beats.delete(oldest)
-  }
+function isBeatDue({ executions, clock }: AttemptDeps, attempt_id: string, every_ms: number): boolean {
+  const last = executions.get(attempt_id)?.beat_at
+  return last === undefined || clock.elapsed() - last >= every_ms * BEAT_EARLY
 }
 
 function withShortMessage(facts: Omit<Said<'TaskHeartbeat'>, 'sequence'>): Omit<Said<'TaskHeartbeat'>, 'sequence'> {
@@ -144,10 +147,11 @@ export async function sayCompleted(
   const facts = { outcome, ...rest }
   const task = await taskOf(deps, claims, sequence)
   if (isProblem(task)) return task
-  if (task.execution_id !== null && task.execution_id !== facts.execution_id) return otherExecution(task.task_key, task.execution_id)
   // The same again, because its answer was lost: it is said once more, and changes nothing.
   const isRepeat = isOver(task.state) && task.execution_id === facts.execution_id
-  if (!isActive(task.state) && !isRepeat) return stop(`This attempt of ${task.task_key} is over: the task is ${task.state}.`)
+  if (!isActive(task.state) && !isRepeat) return overProblem(task)
+  const fault = isRepeat ? undefined : await executionFault(deps, { ...task, attempt_id: claims.attempt_id }, facts.execution_id)
+  if (fault !== undefined) return fault
   const ids = idsOf(claims)
   const draft: Draft = {
     ...draftOf(ids.run_id, sequence),
@@ -156,7 +160,6 @@ export async function sayCompleted(
     payload: { ...ids, ...facts },
   }
   const { events } = await submitDrafts(deps, [draft], 'servo/callback')
-  deps.beats.delete(ids.attempt_id)
   return { accepted_event_id: events[0]?.event_id as string }
 }
 
@@ -167,10 +170,11 @@ async function release(
   { sequence, execution_id, error }: Omit<Completed, 'outcome'>,
 ): Promise<{ readonly accepted_event_id: string } | Problem> {
   const ids = idsOf(claims)
+  const asked = await runningTaskOf(deps, claims, { sequence, execution_id })
+  if (isProblem(asked)) return asked
   const task = await startedTaskOf(deps, claims, sequence)
   if (isProblem(task)) return task
-  if (task.execution_id !== execution_id) return otherExecution(task.task_key, task.execution_id ?? 'none')
-  if (!isActive(task.state)) return stop(`This attempt of ${task.task_key} is over: the task is ${task.state}.`)
+  if (!isActive(task.state)) return overProblem(task)
   const draft: Draft = {
     event_type: 'AttemptLost',
     idempotency_key: attemptLostKey(ids),
@@ -179,7 +183,6 @@ async function release(
     payload: { ...ids, reason: 'HANDOVER_REFUSED', ...(error === undefined ? {} : { error }) },
   }
   const { events } = await submitDrafts(deps, [draft], 'servo/callback')
-  deps.beats.delete(ids.attempt_id)
   return { accepted_event_id: events[0]?.event_id as string }
 }
 
@@ -187,12 +190,12 @@ const STARTED_POLL_MS = 20
 
 /** What is given back has been started, and the loss rests on that: it is waited for until the start is published. */
 async function startedTaskOf(deps: AttemptDeps, claims: TokenClaims, sequence: number): Promise<TaskRow | Problem> {
-  const { clock, current, poke } = deps
+  const { clock, current, poke, revision_wait_ms = REVISION_WAIT_MS } = deps
   const asked_at = clock.elapsed()
   for (;;) {
     const task = await taskOf(deps, claims, sequence)
     if (isProblem(task) || task.execution_id !== null || !isActive(task.state)) return task
-    if (clock.elapsed() - asked_at > REVISION_WAIT_MS) {
+    if (clock.elapsed() - asked_at > revision_wait_ms) {
       return problem(
         'not-ready',
         `The start of this attempt of ${task.task_key} is not to be seen here yet. Send the same again in a moment.`,

@@ -1,32 +1,127 @@
-// The start claim of an attempt: a create-only object that the first execution makes. Whoever comes second runs nothing,
-// whatever queues and retries do. It is taken before TaskStarted is appended, and is never given back.
+// Which execution has an attempt. Attempts of one location that were dispatched by the same turn share a log: entries that
+// are created in the order of their numbers, each with the claims of whoever asked at the same time. Who writes an entry has
+// read all before it, so an attempt is claimed once, whatever queues, workers and processes do. A claim is made durable
+// before TaskStarted is appended, and is never given back.
 
 import { z } from 'zod'
 import { corrupt } from '../core/errors.js'
 import { parseJson } from '../core/json.js'
-import { type AttemptIds, startClaimName } from '../core/keys.js'
+import { type AttemptIds, type StartGroup, startLogFolder, startLogName } from '../core/keys.js'
 import { instantText } from '../core/time.js'
+import { readIntact } from '../storage/read-intact.js'
 import { type CreateDeps, createOrRead } from './create-or-read.js'
 
-const SCHEMA = 'servo-start-v1'
+export type StartDeps = CreateDeps & { readonly start_logs: StartLogs }
 
-export type StartClaim = AttemptIds & { readonly execution_id: string; readonly worker_id: string; readonly sequence: number }
+/** What this process has read and written, by folder. Forgotten, a log is read again. */
+export type StartLogs = Map<string, StartLog>
 
-/** `taken`: another execution of the attempt was first. */
-export type StartAnswer = 'ours' | { readonly kind: 'taken'; readonly execution_id: string; readonly worker_id: string }
-
-export async function claimStart(deps: CreateDeps, claim: StartClaim, now: number): Promise<StartAnswer> {
-  const name = startClaimName(claim.attempt_id)
-  const content = { schema: SCHEMA, ...claim, claimed_at: instantText(now) }
-  const found = await createOrRead(deps, name, content, 'Ask again with the same execution_id.')
-  return found === 'created' ? 'ours' : ownerOf(name, found, claim)
+type StartLog = {
+  readonly group: StartGroup
+  readonly owners: Map<string, Owner>
+  /** Entries that `owners` is made of. */
+  length: number
+  waiting: Waiting[]
+  isWriting: boolean
 }
 
-const CLAIM = z.object({ schema: z.literal(SCHEMA), execution_id: z.string(), worker_id: z.string() })
+type Owner = { readonly execution_id: string; readonly worker_id: string }
+export type StartClaim = AttemptIds & Owner & { readonly sequence: number }
+type Waiting = { readonly claim: StartClaim; readonly resolve: (owner: Owner) => void; readonly reject: (error: unknown) => void }
 
-function ownerOf(name: string, bytes: Uint8Array, { execution_id }: StartClaim): StartAnswer {
-  const parsed = CLAIM.safeParse(parseJson(Buffer.from(bytes).toString('utf8')))
-  if (!parsed.success) throw corrupt(`${name} is no start claim that this version understands.`)
-  const { data } = parsed
-  return data.execution_id === execution_id ? 'ours' : { kind: 'taken', execution_id: data.execution_id, worker_id: data.worker_id }
+const SCHEMA = 'servo-starts-v1'
+const LOGS_MAX = 1_000
+/** An entry of some hundred kilobytes. */
+const CLAIMS_PER_ENTRY_MAX = 500
+const AGAIN = 'Ask again with the same execution_id.'
+
+const owner = z.object({ attempt_id: z.string(), execution_id: z.string(), worker_id: z.string() })
+const ENTRY = z.object({ schema: z.literal(SCHEMA), starts: z.array(owner) })
+type Entry = z.infer<typeof ENTRY>
+
+/** Whose the attempt is now: the asker's, or that of whoever came first. */
+export function claimStart(deps: StartDeps, group: StartGroup, claim: StartClaim): Promise<Owner> {
+  const log = logOf(deps, group)
+  return new Promise((resolve, reject) => {
+    log.waiting.push({ claim, resolve, reject })
+    void drain(deps, log)
+  })
+}
+
+/** undefined: nobody has claimed the attempt, as far as the store knows at this moment. */
+export async function readStart(deps: StartDeps, group: StartGroup, attempt_id: string): Promise<Owner | undefined> {
+  const log = logOf(deps, group)
+  for (;;) {
+    const known = log.owners.get(attempt_id)
+    if (known !== undefined) return known
+    const number = log.length + 1
+    const name = startLogName(group, number)
+    const found = await readIntact(deps.store, name)
+    if (found.kind === 'absent') return undefined
+    learn(log, number, parseEntry(name, found.bytes))
+  }
+}
+
+function logOf({ start_logs }: StartDeps, group: StartGroup): StartLog {
+  const folder = startLogFolder(group)
+  const log = start_logs.get(folder) ?? { group, owners: new Map<string, Owner>(), length: 0, waiting: [], isWriting: false }
+  // The youngest last, so that the oldest goes. One that is being written to is not forgotten by who writes.
+  start_logs.delete(folder)
+  start_logs.set(folder, log)
+  for (const oldest of start_logs.keys()) {
+    if (start_logs.size <= LOGS_MAX) break
+    start_logs.delete(oldest)
+  }
+  return log
+}
+
+/** The first claim goes at once; those that come while it is written go together in the next entry. */
+async function drain(deps: StartDeps, log: StartLog): Promise<void> {
+  if (log.isWriting) return
+  log.isWriting = true
+  while (log.waiting.length > 0) {
+    const group = log.waiting.splice(0, CLAIMS_PER_ENTRY_MAX)
+    try {
+      await settle(deps, log, group)
+    } catch (error) {
+      for (const { reject } of group) reject(error)
+    }
+  }
+  log.isWriting = false
+}
+
+/** Writes one entry for all that nobody has claimed before; as often as others are quicker. */
+async function settle(deps: StartDeps, log: StartLog, group: readonly Waiting[]): Promise<void> {
+  for (;;) {
+    const starts = [...firstOfEach(group.filter(({ claim }) => !log.owners.has(claim.attempt_id))).values()]
+    if (starts.length === 0) break
+    const number = log.length + 1
+    const name = startLogName(log.group, number)
+    const content = { schema: SCHEMA, claimed_at: instantText(deps.clock.now()), starts }
+    const found = await createOrRead(deps, name, content, AGAIN)
+    // An own entry whose answer was lost looks like another's, and is learnt like one.
+    learn(log, number, found === 'created' ? content : parseEntry(name, found))
+  }
+  for (const { claim, resolve } of group) resolve(log.owners.get(claim.attempt_id) as Owner)
+}
+
+/** Of two executions that ask in the same moment the first has the attempt. */
+function firstOfEach(group: readonly Waiting[]): ReadonlyMap<string, StartClaim> {
+  const claims = new Map<string, StartClaim>()
+  for (const { claim } of group) if (!claims.has(claim.attempt_id)) claims.set(claim.attempt_id, claim)
+  return claims
+}
+
+function learn(log: StartLog, number: number, { starts }: Pick<Entry, 'starts'>): void {
+  // Two who read at the same time learn the same entry.
+  log.length = Math.max(log.length, number)
+  for (const { attempt_id, execution_id, worker_id } of starts) {
+    if (!log.owners.has(attempt_id)) log.owners.set(attempt_id, { execution_id, worker_id })
+  }
+}
+
+function parseEntry(name: string, bytes: Uint8Array): Entry {
+  const parsed = ENTRY.safeParse(parseJson(Buffer.from(bytes).toString('utf8')))
+  if (!parsed.success) throw corrupt(`${name} is no entry of a log of starts that this version understands.`)
+  return parsed.data
 }

@@ -38,8 +38,14 @@ export async function swapPointer(
 }
 
 /** A workspace without a pointer is a new one, unless a second revision was ever published: to start again at the first
- *  one would give its numbers to other revisions, and the order that the old ones recorded would be lost. */
-export async function refuseLostPointer(store: ObjectStore): Promise<void> {
+ *  one would give its numbers to other revisions, and the order that the old ones recorded would be lost. Where this process
+ *  has seen a pointer, all of the store is somewhere else, as a folder is whose mount is gone. */
+export async function refuseLostPointer(store: ObjectStore, has_seen_pointer: boolean): Promise<void> {
+  if (has_seen_pointer) {
+    throw unavailable(
+      `The pointer ${POINTER_NAME} was in ${store.label}, and is not there any more. See that its folder is mounted, or its bucket the right one.`,
+    )
+  }
   const { objects } = await store.list(revisionName(2, '').slice(0, -'.json'.length))
   if (objects.length === 0) return
   throw corrupt(

@@ -33,7 +33,7 @@ import {
   sensorMessageRunKey,
   sensorPollKey,
   sensorRunKey,
-  startClaimName,
+  startLogName,
   taskFinishedKey,
   taskHeartbeatKey,
   taskKey,
@@ -121,7 +121,8 @@ describe('golden values', () => {
   })
 
   test('start claim, list and claim', () => {
-    expect(startClaimName(ATTEMPT_ID)).toBe('starts/27917d71ba4ffa04a1b4f5d78765f319e8a2cabf97757f8281b2a1b012fa595a')
+    const group = { location_name: 'main', dispatched_at: Date.UTC(2025, 0, 15, 10) }
+    expect(startLogName(group, 12)).toBe('starts/5cf560ad88b70428f2b5046a3133a69487d5241866670008f554289a2641bab5/000012.json')
     expect(listName(listSha256(['2025-01-01', '2025-01-03']))).toBe(
       'lists/951038a65f82f1dd231dd7c7661b63cd7dc513fcc8534c680a9a6d50eb385e04.json',
     )

@@ -5,9 +5,9 @@ import { base32nopad } from '@scure/base'
 import { canonicalJson } from './canonical.js'
 import { sha256, sha256Hex } from './hash.js'
 import type { Scope } from './ids.js'
-import { LOG_CHUNK_DIGITS } from './limits.js'
+import { LOG_CHUNK_DIGITS, START_LOG_DIGITS } from './limits.js'
 import { compareText } from './order.js'
-import { floorTo, MINUTE_MS } from './time.js'
+import { floorTo, instantText, MINUTE_MS } from './time.js'
 import { ulidAt } from './ulid.js'
 
 export const base32Lower = (bytes: Uint8Array): string => base32nopad.encode(bytes).toLowerCase()
@@ -106,7 +106,12 @@ export const sensorPollKey = (sensor_id: string, poll_epoch: number, cursor_befo
 
 // Objects
 
-export const startClaimName = (attempt_id: string): string => `starts/${sha256Hex(attempt_id)}`
+/** Attempts of one location that were dispatched by the same turn share a log of starts; entries count from 1. */
+export type StartGroup = { readonly location_name: string; readonly dispatched_at: number }
+export const startLogFolder = ({ location_name, dispatched_at }: StartGroup): string =>
+  `starts/${sha256Hex(canonicalJson({ dispatched_at: instantText(dispatched_at), location_name }))}/`
+export const startLogName = (group: StartGroup, entry: number): string =>
+  `${startLogFolder(group)}${String(entry).padStart(START_LOG_DIGITS, '0')}.json`
 /** The list's text is its object's whole body. */
 export const listName = (list_sha256: string): string => `lists/${list_sha256}.json`
 export const listSha256 = (values: readonly string[]): string => sha256Hex(canonicalJson(values))

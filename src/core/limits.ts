@@ -86,6 +86,10 @@ export const LOCATION_SLOTS_DEFAULT = 64
 
 /** Attempts in one request to a worker: a thousand ready tasks are a few requests, and an answer comes soon. */
 export const DISPATCHES_PER_REQUEST_MAX = 50
+/** Callbacks in one request of a worker: those of a full worker are a few requests. */
+export const CALLBACKS_PER_REQUEST_MAX = 200
+/** Ten times as long as one for the longest keys. */
+export const TASK_TOKEN_CHARACTERS_MAX = 16 * KB
 /** A host and a process id, or the name of a pod. */
 export const WORKER_ID_CHARACTERS_MAX = 200
 /** What an attempt may log in all: enough to find a fault, and no storage for data. */
@@ -98,6 +102,8 @@ export const LOG_CHUNK_BYTES_MIN = KB
 /** So many digits sort the names of chunks by their numbers: a hundred times as many as fit into LOG_BYTES_MAX. */
 export const LOG_CHUNK_DIGITS = 6
 export const LOG_CHUNKS_MAX = 10 ** LOG_CHUNK_DIGITS
+/** Entries of one log of starts: each holds an attempt at least, and a turn dispatches no more than this. */
+export const START_LOG_DIGITS = 6
 export const LOG_LINE_CHARACTERS_MAX = 64 * KB
 /** With more upstream partitions than this, a dispatch carries no metadata of them: it would outgrow any request. */
 export const UPSTREAM_METADATA_MAX = 100
@@ -111,6 +117,8 @@ export const REQUEST_BYTES_MAX = MB
 export const DEPLOY_REQUEST_BYTES_MAX = 8 * MB
 /** A chunk of logs, with room for how the writer spells its JSON. */
 export const LOGS_REQUEST_BYTES_MAX = 1.5 * MB
+/** Many callbacks, or some whose metadata are as large as they may be. */
+export const CALLBACKS_REQUEST_BYTES_MAX = 8 * MB
 export const PAGE_ROWS_MAX = 100
 export const PAGE_ROWS_DEFAULT = 50
 export const LOG_LINES_PER_PAGE_MAX = 1_000

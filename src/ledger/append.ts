@@ -61,6 +61,8 @@ export function createAppender(deps: AppenderDeps): Appender {
     if (isWriting) return
     isWriting = true
     try {
+      // Callers of the same moment have all spoken when this goes on.
+      await undefined
       while (queue.length > 0) await writeGroup(takeGroup())
     } finally {
       isWriting = false

@@ -68,13 +68,16 @@ export function createTurn(deps: TurnDeps): Turn {
   const filters = createFilterCache(deps)
   let last_publish_at = Number.NEGATIVE_INFINITY
   let checked_at = deps.clock.elapsed()
+  /** Also after an error, which forgets the workspace. */
+  let has_seen_pointer = false
 
   async function follow(): Promise<number> {
     const { published, server_time } = await readPointer(deps.store)
     if (published === undefined) {
-      await refuseLostPointer(deps.store)
+      await refuseLostPointer(deps.store, has_seen_pointer)
       return server_time
     }
+    has_seen_pointer = true
     refuseNewerFold(published.pointer, foldVersionOf(deps))
     workspace = await followPointer(deps, workspace, published)
     if (deps.clock.elapsed() - checked_at >= HOT_STATE_CHECK_INTERVAL_MS) await checkHotState()
@@ -135,6 +138,7 @@ export function createTurn(deps: TurnDeps): Turn {
     if (answer.kind !== 'published') return false
     rows.settle()
     workspace = { published: answer.published, snapshot: answer.snapshot, rows, folded: stillOpen(folded, answer.snapshot.revision) }
+    has_seen_pointer = true
     notePublish(pass)
     last_publish_at = deps.clock.elapsed()
     pass.pending = pendingAfter(answer.snapshot.revision)

@@ -38,8 +38,8 @@ async function dispatch(): Promise<Out> {
   return out
 }
 
-const start = (out: Out, execution = 'one') =>
-  worker.post(`${out.path}/started`, { ...out.said, execution_id: ulidOf(execution), worker_id: 'w1' }, out.headers)
+const start = (out: Out, execution_id = ulidOf('one')) =>
+  worker.post(`${out.path}/started`, { ...out.said, execution_id, worker_id: 'w1' }, out.headers)
 
 describe('an attempt', () => {
   test('starts once: the same execution again is answered, another is told to stop', async () => {
@@ -47,7 +47,7 @@ describe('an attempt', () => {
     const first = await start(out)
     expect(first).toMatchObject({ status: 200, body: { attempt_id: out.claims.attempt_id, heartbeat_interval_ms: 20_000 } })
     expect((await start(out)).body).toEqual(first.body)
-    const second = await start(out, 'two')
+    const second = await start(out, ulidOf('two'))
     expect(second).toMatchObject({ status: 409, body: { type: 'urn:servo:problem:attempt-over' } })
     expect(second.body['detail']).toBe(`Another execution of this attempt of a runs already: ${ulidOf('one')}. Stop working on it.`)
   })
@@ -55,8 +55,7 @@ describe('an attempt', () => {
   test('is heard of in the ledger once a third of its timeout, and told to stop when its run is cancelled', async () => {
     const out = await dispatch()
     await start(out, ulidOf('execution'))
-    const beat = (seq: number) =>
-      worker.post(`${out.path}/heartbeat`, { ...out.said, execution_id: ulidOf(ulidOf('execution')), seq }, out.headers)
+    const beat = (seq: number) => worker.post(`${out.path}/heartbeat`, { ...out.said, execution_id: ulidOf('execution'), seq }, out.headers)
     let appended = 0
     world.watchPuts((name) => {
       if (name.startsWith('ledger/')) appended += 1
@@ -123,6 +122,71 @@ describe('an attempt', () => {
   })
 })
 
+describe('an execution that was not told to start', () => {
+  test.each([
+    ['heartbeat', { seq: 0 }],
+    ['completed', { outcome: 'SKIPPED' }],
+    ['completed', { outcome: 'RELEASED' }],
+    ['logs', { chunk: 0, lines: [{ at: AT, level: 'INFO', message: 'x' }] }],
+  ])('is not heard: %s %j', async (verb, body) => {
+    const out = await dispatch()
+    const say = async () => (await worker.post(`${out.path}/${verb}`, { ...out.said, ...body }, out.headers)).body['detail']
+    const nobody = 'This attempt of a has not been started: code runs only after started was answered. Stop working on it.'
+    expect(await say()).toBe(nobody)
+    await start(out)
+    const other = `Another execution of this attempt of a runs already: ${ulidOf('one')}. Stop working on it.`
+    expect(await say()).toBe(other)
+    // Nor by a process that knows nothing, whether the start is folded or not.
+    const fresh = createAsker(await world.start({ api_token: API_TOKEN }))
+    const sayThere = async () => (await fresh.post(`${out.path}/${verb}`, { ...out.said, ...body }, out.headers)).body['detail']
+    expect(await sayThere()).toBe(other)
+    await world.turn.run()
+    expect(await sayThere()).toBe(other)
+  })
+})
+
+describe('callbacks of several attempts', () => {
+  const together = (...callbacks: object[]) => worker.post('/attempts/callbacks', { protocol: 'servo-worker-v1', callbacks })
+  const part = (out: Out, callback: string, body: object) => ({
+    attempt_id: out.claims.attempt_id,
+    task_token: String(out.headers['authorization']).slice('Bearer '.length),
+    callback,
+    body: { ...out.said, ...body },
+  })
+
+  test('are answered each by itself, in their order, and what is wrong with one holds up no other', async () => {
+    const [one, two, three] = [await dispatch(), await dispatch(), await dispatch()]
+    const first = await together(
+      part(one, 'started', { worker_id: 'w1' }),
+      part(two, 'started', { worker_id: '' }),
+      { ...part(three, 'started', { worker_id: 'w1' }), task_token: 'servo1.of.somebody.else' },
+      part(one, 'heartbeat', { seq: 0, sequence: 1_000_000 }),
+    )
+    expect(first.status).toBe(200)
+    expect(first.body['answers']).toMatchObject([
+      { attempt_id: one.claims.attempt_id, status: 200, body: { attempt_id: one.claims.attempt_id, heartbeat_interval_ms: 20_000 } },
+      { attempt_id: two.claims.attempt_id, status: 400, body: { detail: 'worker_id is "". Give it at least 1 characters.' } },
+      { attempt_id: three.claims.attempt_id, status: 401, body: { type: 'urn:servo:problem:unauthorized' } },
+      { attempt_id: one.claims.attempt_id, status: 503, retry_after_seconds: 1, body: { type: 'urn:servo:problem:not-ready' } },
+    ])
+    const second = await together(
+      part(one, 'completed', { outcome: 'SKIPPED', skip_reason: 'nothing to do' }),
+      part(two, 'completed', { outcome: 'SKIPPED' }),
+      part(three, 'completed', { outcome: 'SKIPPED', skip_reason: 'x'.repeat(300_000) }),
+    )
+    const statuses = (second.body['answers'] as readonly { readonly status: number }[]).map(({ status }) => status)
+    expect(statuses).toEqual([200, 409, 413])
+    await world.turn.run()
+    const { body } = await people.get(`/runs/${one.claims.run_id}/tasks/a?fresh=true`)
+    expect(body).toMatchObject({ state: 'SKIPPED', skip_reason: 'nothing to do' })
+  })
+
+  test('that make no sense are refused as a whole', async () => {
+    expect(await together()).toMatchObject({ status: 400, body: { errors: [{ path: 'callbacks' }] } })
+    expect(await together({ callback: 'logs' })).toMatchObject({ status: 400 })
+  })
+})
+
 describe('logs', () => {
   const lines = (...messages: string[]) => messages.map((message) => ({ at: AT, level: 'INFO', message }))
   const log = (out: Out, chunk: number, content: readonly unknown[], at = worker) =>
@@ -130,6 +194,7 @@ describe('logs', () => {
 
   test('are kept by chunks, each once, and read by a client that follows', async () => {
     const out = await dispatch()
+    await start(out, out.said.execution_id)
     const first = await log(out, 0, lines('one', 'two'))
     expect(first.status).toBe(200)
     expect(await log(out, 0, lines('another'))).toMatchObject({ status: 200, body: first.body })
@@ -148,6 +213,7 @@ describe('logs', () => {
 
   test('end at the limit, whatever numbers a worker gives its chunks, also where another process takes over', async () => {
     const out = await dispatch()
+    await start(out, out.said.execution_id)
     const other = createAsker(await world.start())
     const mega = lines(...Array.from({ length: 15 }, () => 'x'.repeat(60_000)))
     let kept = 0
@@ -171,6 +237,7 @@ describe('logs', () => {
 
   test('of one chunk fit one object', async () => {
     const out = await dispatch()
+    await start(out, out.said.execution_id)
     const answer = await log(out, 0, lines(...Array.from({ length: 20 }, () => 'x'.repeat(60_000))))
     expect(answer).toMatchObject({ status: 413 })
     expect(answer.body['detail']).toMatch(/^The chunk has \d+ bytes, and 1048576 is the most. Send its lines in several.$/)

@@ -101,20 +101,28 @@ describe('a run', () => {
   })
 
   test('is cancelled, and a run that is over is not', async () => {
-    const { body } = await ask.post('/runs', { selection: 'a' })
+    const { body } = await ask.post('/runs?wait=true', { selection: 'a' })
     const path = `/runs/${String(body['run_id'])}/cancel?wait=true`
-    // Right after the request, though it may not be published yet.
+    await world.turn.run()
+    const out = (await dispatched(world)).find(({ claims }) => claims.run_id === body['run_id'])
+    if (out === undefined) throw new Error('Nothing was dispatched.')
+    const say = (verb: string, more: object) => ask.post(`${out.path}/${verb}`, { ...out.said, ...more }, out.headers)
+    expect(await say('started', { worker_id: 'w1' })).toMatchObject({ status: 200 })
     expect(await ask.post(path, { requested_by: 'ada' })).toMatchObject({ status: 202, body: { outcome: { kind: 'applied' } } })
-    for (const { claims, headers, path: attempt, said } of await dispatched(world)) {
-      const told = await ask.post(`${attempt}/heartbeat`, { ...said, seq: 0 }, headers)
-      if (claims.run_id === body['run_id']) expect(told.body).toEqual({ cancel: true })
-      await ask.post(`${attempt}/completed`, { ...said, outcome: 'CANCELLED' }, headers)
-    }
+    await ask.get('/runs?fresh=true')
+    expect((await say('heartbeat', { seq: 0 })).body).toEqual({ cancel: true })
+    await say('completed', { outcome: 'CANCELLED' })
     await world.turn.run()
     const late = await ask.post(path)
     expect(late.status).toBe(409)
     expect(late.body['detail']).toBe(`Run ${String(body['run_id'])} is over: it is CANCELLED, and nothing of it is left to cancel.`)
     expect(await ask.post('/runs/run_none/cancel')).toMatchObject({ status: 404 })
+  })
+
+  test('is cancelled right after its request, though it may not be published yet', async () => {
+    const { body } = await ask.post('/runs', { selection: 'a' })
+    const cancelled = await ask.post(`/runs/${String(body['run_id'])}/cancel?wait=true`)
+    expect(cancelled).toMatchObject({ status: 202, body: { outcome: { kind: 'applied' } } })
   })
 
   test('runs are cancelled by a filter, and a second call finds none', async () => {

@@ -42,7 +42,7 @@ const NAMES = [
   `state/orchestration/base/tasks/${ULID}.parquet`,
   `state/orchestration/base/tasks/${ULID}.bloom`,
   `claims/${DIGEST}.json`,
-  `starts/${DIGEST}`,
+  `starts/${DIGEST}/000001.json`,
   `lists/${DIGEST}.json`,
   'logs/run_ywyvhmgqjsi3naar7smdnlfsve/a b@c~d%e(1).txt',
   'logs/größe/ü.g1',

@@ -56,12 +56,16 @@ describe('a list that is none', () => {
 })
 
 describe('a pointer that is gone', () => {
-  test.each(['the turn that read it', 'another process'])('is no new workspace, for %s', async (who) => {
+  test.each([
+    { who: 'the turn that wrote it', revisions: 1, says: /was in .*, and is not there any more/ },
+    { who: 'the turn that wrote it', revisions: 2, says: /was in .*, and is not there any more/ },
+    { who: 'another process', revisions: 2, says: /is gone .* Restore it from a copy/ },
+  ])('is no new workspace, for $who after $revisions', async ({ who, revisions, says }) => {
     const { say, writer, decider, tell, world } = createScenario()
     const { append } = writer()
     const first = decider('first')
     await tell(async () => {
-      for (const pool of ['pool:x', 'pool:y']) {
+      for (const pool of ['pool:x', 'pool:y'].slice(0, revisions)) {
         await append([say.poolDefined(pool, 1)])
         await first.turn()
       }
@@ -69,7 +73,7 @@ describe('a pointer that is gone', () => {
       if (head.kind === 'absent') throw new Error('There is a pointer.')
       await world.bucket.delete(POINTER_NAME, { if_generation: head.head.generation })
       const { turn } = who === 'another process' ? decider('second') : first
-      for (let tries = 0; tries < 2; tries++) await expect(turn()).rejects.toThrow(/is gone .* Restore it from a copy/)
+      for (let tries = 0; tries < 2; tries++) await expect(turn()).rejects.toThrow(says)
       expect((await world.bucket.head(POINTER_NAME)).kind).toBe('absent')
     })
   })

@@ -3,6 +3,10 @@
 
 import { z } from 'zod'
 import {
+  callback,
+  callbackAnswer,
+  callbacksRequest,
+  callbacksResponse,
   completedRequest,
   completedResponse,
   dispatch,
@@ -36,6 +40,10 @@ const SCHEMAS = [
   logLine,
   logsRequest,
   logsResponse,
+  callback,
+  callbacksRequest,
+  callbackAnswer,
+  callbacksResponse,
 ]
 
 export const workerOpenApi = (): JsonObject => ({
@@ -74,15 +82,16 @@ function dispatchOperation(): JsonObject {
       413: problem('The body is larger than 32 MiB.'),
     },
     callbacks: {
-      started: callback('started', 'Asks whether this execution may run the code.', 'StartedRequest', 'StartedResponse'),
-      heartbeat: callback('heartbeat', 'Says that the code runs, and how far it is.', 'HeartbeatRequest', 'HeartbeatResponse'),
-      logs: callback('logs', 'Hands over lines of the log.', 'LogsRequest', 'LogsResponse'),
-      completed: callback('completed', 'Says how the attempt ended.', 'CompletedRequest', 'CompletedResponse'),
+      started: ofAttempt('started', 'Asks whether this execution may run the code.', 'StartedRequest', 'StartedResponse'),
+      heartbeat: ofAttempt('heartbeat', 'Says that the code runs, and how far it is.', 'HeartbeatRequest', 'HeartbeatResponse'),
+      logs: ofAttempt('logs', 'Hands over lines of the log.', 'LogsRequest', 'LogsResponse'),
+      completed: ofAttempt('completed', 'Says how the attempt ended.', 'CompletedRequest', 'CompletedResponse'),
+      callbacks: together(),
     },
   }
 }
 
-const callback = (name: string, summary: string, request: string, response: string): JsonObject => ({
+const ofAttempt = (name: string, summary: string, request: string, response: string): JsonObject => ({
   // Each dispatch of the request has a URL of its own; an expression can name one of them only.
   [`{$request.body#/dispatches/0/callback_url}/${name}`]: {
     post: {
@@ -95,6 +104,22 @@ const callback = (name: string, summary: string, request: string, response: stri
         409: problem('The attempt belongs to another execution, or is over: stop, and say nothing more.'),
         '4XX': problem('It was not taken, and is not when it is sent again; 408, 425 and 429 are worth another try.'),
         '5XX': problem('It may have been taken or not: send the same again.'),
+      },
+    },
+  },
+})
+
+const together = (): JsonObject => ({
+  '{$request.body#/dispatches/0/callbacks_url}': {
+    post: {
+      operationId: 'callbacks',
+      summary: 'Callbacks of several attempts, each with the token of its own. Nobody has to send them together.',
+      security: [],
+      requestBody: body('CallbacksRequest'),
+      responses: {
+        200: answer('An answer for each callback, in their order.', 'CallbacksResponse'),
+        '4XX': problem('None of them was taken: send them one by one.'),
+        '5XX': problem('Any of them may have been taken or not: send the same again.'),
       },
     },
   },

@@ -4,11 +4,13 @@
 import { z } from 'zod'
 import {
   ASSET_KEY_CHARACTERS_MAX,
+  CALLBACKS_PER_REQUEST_MAX,
   DISPATCHES_PER_REQUEST_MAX,
   LOG_LINE_CHARACTERS_MAX,
   LOG_LINES_PER_CHUNK_MAX,
   NAME_CHARACTERS_MAX,
   TASK_PARTITIONS_MAX,
+  TASK_TOKEN_CHARACTERS_MAX,
   WORKER_ID_CHARACTERS_MAX,
 } from '../../core/limits.js'
 import { count, errorValue, id, instant, json, longCount, type Parsed, positiveCount, seconds, text, textOf } from '../../events/value.js'
@@ -50,6 +52,10 @@ export const dispatch = z
       .record(z.string(), z.array(upstreamMaterialization))
       .meta({ description: 'By asset key of each dependency: what is materialized of it, when the attempt is handed over.' }),
     callback_url: z.string().meta({ description: 'Append /started, /heartbeat, /completed or /logs.' }),
+    callbacks_url: z
+      .string()
+      .exactOptional()
+      .meta({ description: 'Where callbacks of several attempts may be sent in one request. Nobody has to.' }),
     task_token: z.string().meta({ description: 'Send it with every callback: Authorization: Bearer {task_token}.' }),
     start_deadline_at: instant,
     heartbeat_timeout_ms: longCount.meta({ description: 'Send a heartbeat at least every third of it while the code runs.' }),
@@ -167,3 +173,36 @@ export const logsResponse = z
   .object({ bytes_left: longCount.meta({ description: 'What this attempt may still log; at 0, send no more.' }) })
   .meta({ id: 'LogsResponse' })
 export type LogsResponse = Parsed<typeof logsResponse>
+
+// Several callbacks in one request
+
+/** One that was already sent by itself may come again here, and the other way round. */
+export const callback = z
+  .object({
+    attempt_id: id('ulid'),
+    task_token: z.string().max(TASK_TOKEN_CHARACTERS_MAX),
+    callback: z.enum(['started', 'heartbeat', 'completed']),
+    body: z.record(z.string(), json).meta({ description: 'What the callback of that name has as its body.' }),
+  })
+  .meta({ id: 'Callback' })
+export type Callback = Parsed<typeof callback>
+
+export const callbacksRequest = z
+  .object({ protocol: z.literal('servo-worker-v1'), callbacks: z.array(callback).min(1).max(CALLBACKS_PER_REQUEST_MAX) })
+  .meta({ id: 'CallbacksRequest' })
+export type CallbacksRequest = Parsed<typeof callbacksRequest>
+
+export const callbackAnswer = z
+  .object({
+    attempt_id: id('ulid'),
+    status: z.int().min(100).max(599).meta({ description: 'What the callback would have been answered with by itself.' }),
+    retry_after_seconds: count.exactOptional(),
+    body: z.record(z.string(), json).meta({ description: 'Its answer, or a problem.' }),
+  })
+  .meta({ id: 'CallbackAnswer' })
+export type CallbackAnswer = Parsed<typeof callbackAnswer>
+
+export const callbacksResponse = z
+  .object({ answers: z.array(callbackAnswer).meta({ description: 'One for each callback, in their order.' }) })
+  .meta({ id: 'CallbacksResponse' })
+export type CallbacksResponse = Parsed<typeof callbacksResponse>

@@ -21,6 +21,13 @@ export class InputError extends Error {
   }
 }
 
+/** What a schema makes of a part that no route's schema describes, or an InputError. */
+export function parsedBy<Schema extends z.ZodType>(schema: Schema, raw: unknown): z.output<Schema> {
+  const parsed = schema.safeParse(raw, { error: ruleOf })
+  if (!parsed.success) throw new InputError(pathFaultsOf(parsed.error, raw))
+  return parsed.data
+}
+
 const NO_BODY: PathFault = { path: '', message: 'The request has no body. Send JSON, with content-type: application/json.' }
 
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =

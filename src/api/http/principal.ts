@@ -28,8 +28,12 @@ export function requireApiToken(request: FastifyRequest, api_token: string | und
 }
 
 /** The claims of a callback's token, which opens the path of its own attempt and no other. */
-export function attemptClaims({ secrets, scope, appender }: ApiDeps, request: FastifyRequest, attempt_id: string): TokenClaims {
-  const read = readToken(secrets, bearerOf(request) ?? '', appender.now())
+export const attemptClaims = (deps: ApiDeps, request: FastifyRequest, attempt_id: string): TokenClaims =>
+  claimsOf(deps, request, attempt_id, bearerOf(request) ?? '')
+
+/** The same of a token that came with others in one request. */
+export function claimsOf({ secrets, scope, appender }: ApiDeps, request: FastifyRequest, attempt_id: string, token: string): TokenClaims {
+  const read = readToken(secrets, token, appender.now())
   const fault = read.kind === 'refused' ? read.problem : otherAttempt(read.claims, { ...scope, attempt_id })
   if (fault === undefined && read.kind === 'valid') return read.claims
   // Which part is wrong helps whoever operates Servo, and nobody else.

@@ -8,6 +8,7 @@ import { newUlid, type RandomBytes } from '../../core/ulid.js'
 import { type RunContext, runPartitions } from '../context.js'
 import type { Asset } from '../dependency.js'
 import { type CallAnswer, createPost, describe, isTaken, type Post, repeat } from './call.js'
+import type { CallbackLine } from './callback-line.js'
 import { type Heartbeats, startHeartbeats } from './heartbeat.js'
 import { createLogSender, type LogSender } from './log-sender.js'
 import { type CodeEnd, type Outcome, outcomeOf, refusedReport } from './outcome.js'
@@ -23,6 +24,8 @@ export type AttemptDeps = {
   readonly log: (message: string) => void
   readonly call_timeout_ms: number
   readonly completed_within_ms: number
+  /** Where callbacks go together, for those that say so. */
+  readonly lineTo: (callbacks_url: string | undefined) => CallbackLine | undefined
   /** Aborted when the worker is closed: nothing is sent any more. */
   readonly closed: AbortSignal
 }
@@ -61,7 +64,7 @@ export function startAttempt(deps: AttemptDeps, dispatch: Dispatch, asset: Asset
   const codeEnded = new Promise<void>((resolve) => {
     release = resolve
   })
-  const post = createPost({ ...dispatch, call_timeout_ms: deps.call_timeout_ms, closed: deps.closed })
+  const post = createPost({ ...dispatch, ...deps, line: deps.lineTo(dispatch.callbacks_url) })
   const work: Work = {
     ...deps,
     log: say,

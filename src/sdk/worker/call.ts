@@ -1,8 +1,11 @@
 // One callback to the API, and the same one again until it is answered. What an answer means is for the caller.
 
+import type { Callback, Dispatch } from '../../api/contract/worker.js'
 import { messageOf } from '../../core/errors.js'
+import { parseJson } from '../../core/json.js'
 import { SECOND_MS } from '../../core/time.js'
 import type { RandomBytes } from '../../core/ulid.js'
+import type { CallbackLine } from './callback-line.js'
 import { pause } from './pause.js'
 
 export type CallAnswer =
@@ -13,47 +16,51 @@ export type CallAnswer =
 /** Sends one callback of one attempt: `post('started', body)`. */
 export type Post = (path: 'started' | 'heartbeat' | 'completed' | 'logs', body: object) => Promise<CallAnswer>
 
-export type PostOptions = {
-  readonly callback_url: string
-  readonly task_token: string
+export type CallOptions = {
   readonly call_timeout_ms: number
   /** Ends all calls that are under way, and those to come. */
   readonly closed: AbortSignal
 }
 
-export const createPost = ({ callback_url, task_token, call_timeout_ms, closed }: PostOptions): Post => {
-  const base = callback_url.replace(/\/+$/, '')
-  return async (path, body) => {
-    const controller = new AbortController()
-    const abort = () => controller.abort()
-    const timer = setTimeout(abort, call_timeout_ms)
-    closed.addEventListener('abort', abort)
-    if (closed.aborted) abort()
-    try {
-      const response = await fetch(`${base}/${path}`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', authorization: `Bearer ${task_token}` },
-        body: JSON.stringify(body),
-        // Followed as fetch follows it, a POST would become a GET.
-        redirect: 'manual',
-        signal: controller.signal,
-      })
-      const text = await response.text()
-      return { kind: 'answered', status: response.status, body: parsed(text), retry_after_ms: retryAfterMs(response.headers) }
-    } catch (error) {
-      return { kind: 'unanswered', problem: controller.signal.aborted ? `it took longer than ${call_timeout_ms} ms` : causeOf(error) }
-    } finally {
-      clearTimeout(timer)
-      closed.removeEventListener('abort', abort)
-    }
+/** One POST of JSON, and what came of it. */
+export async function postJson(url: string, body: object, headers: object, { call_timeout_ms, closed }: CallOptions): Promise<CallAnswer> {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const timer = setTimeout(abort, call_timeout_ms)
+  closed.addEventListener('abort', abort)
+  if (closed.aborted) abort()
+  try {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+      // Followed as fetch follows it, a POST would become a GET.
+      redirect: 'manual',
+      signal: controller.signal,
+    })
+    const text = await response.text()
+    return { kind: 'answered', status: response.status, body: parseJson(text), retry_after_ms: retryAfterMs(response.headers) }
+  } catch (error) {
+    return { kind: 'unanswered', problem: controller.signal.aborted ? `it took longer than ${call_timeout_ms} ms` : causeOf(error) }
+  } finally {
+    clearTimeout(timer)
+    closed.removeEventListener('abort', abort)
   }
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
+export type PostOptions = CallOptions &
+  Pick<Dispatch, 'attempt_id' | 'callback_url' | 'task_token'> & {
+    /** Where this worker's callbacks go together; undefined: the API takes them one by one. */
+    readonly line: CallbackLine | undefined
+  }
+
+export function createPost({ attempt_id, callback_url, task_token, line, ...options }: PostOptions): Post {
+  const base = callback_url.replace(/\/+$/, '')
+  const alone = (path: string, body: object) => postJson(`${base}/${path}`, body, { authorization: `Bearer ${task_token}` }, options)
+  return async (path, body) => {
+    // A chunk of logs is large, and would keep the others waiting.
+    if (line === undefined || path === 'logs') return alone(path, body)
+    return (await line.send({ attempt_id, task_token, callback: path, body: body as Callback['body'] })) ?? alone(path, body)
   }
 }
 

@@ -1,12 +1,13 @@
 // A worker: serves the assets of one code location over HTTP, and tells the API what becomes of each attempt.
 
-import { once } from 'node:events'
+import { once, setMaxListeners } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { Secret } from '../../core/run-id.js'
 import { MINUTE_MS, SECOND_MS } from '../../core/time.js'
 import type { RandomBytes } from '../../core/ulid.js'
 import type { CodeLocation } from '../code-location.js'
 import { startAttempt, type WorkerClock } from './attempt.js'
+import { type CallbackLine, createCallbackLine } from './callback-line.js'
 import { createRoster } from './roster.js'
 import { createWorkerServer } from './server.js'
 
@@ -48,7 +49,16 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const { call_timeout_ms = CALL_TIMEOUT_MS, completed_within_ms = COMPLETED_WITHIN_MS } = options
   const { grace_ms = GRACE_MS, stop_grace_ms = STOP_GRACE_MS } = options
   const closed = new AbortController()
-  const deps = { ...options, call_timeout_ms, completed_within_ms, closed: closed.signal }
+  // Each attempt and each call listens, as many as there are slots.
+  setMaxListeners(0, closed.signal)
+  const lines = new Map<string, CallbackLine>()
+  const lineTo = (callbacks_url: string | undefined): CallbackLine | undefined => {
+    if (callbacks_url === undefined) return undefined
+    const line = lines.get(callbacks_url) ?? createCallbackLine(callbacks_url, { call_timeout_ms, closed: closed.signal })
+    lines.set(callbacks_url, line)
+    return line
+  }
+  const deps = { ...options, call_timeout_ms, completed_within_ms, lineTo, closed: closed.signal }
   const roster = createRoster({ location, slots, start: (dispatch, asset) => startAttempt(deps, dispatch, asset) })
   const server = createWorkerServer({
     secrets,
