@@ -1,6 +1,7 @@
 // One callback to the API, and the same one again until it is answered. What an answer means is for the caller.
 
 import { messageOf } from '../../core/errors.js'
+import { parseJson } from '../../core/json.js'
 import { SECOND_MS } from '../../core/time.js'
 import type { RandomBytes } from '../../core/ulid.js'
 import { pause } from './pause.js'
@@ -39,21 +40,13 @@ export const createPost = ({ callback_url, task_token, call_timeout_ms, closed }
         signal: controller.signal,
       })
       const text = await response.text()
-      return { kind: 'answered', status: response.status, body: parsed(text), retry_after_ms: retryAfterMs(response.headers) }
+      return { kind: 'answered', status: response.status, body: parseJson(text), retry_after_ms: retryAfterMs(response.headers) }
     } catch (error) {
       return { kind: 'unanswered', problem: controller.signal.aborted ? `it took longer than ${call_timeout_ms} ms` : causeOf(error) }
     } finally {
       clearTimeout(timer)
       closed.removeEventListener('abort', abort)
     }
-  }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 
