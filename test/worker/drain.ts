@@ -7,9 +7,8 @@ import { join } from 'node:path'
 import { dispatchResponse, type DispatchRequest, type DispatchResponse } from '../../src/api/contract/worker.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
 import { until } from '../fixtures/until.js'
-import type { ListeningProcess } from '../fixtures/worker-process.js'
+import type { ListeningProcess, StartWorkerProcess } from '../fixtures/worker-process.js'
 import { livingDispatch, newAttempt } from './living.js'
-import type { StartWorkerProcess } from './protocol.js'
 import { masked, readStory, STORY_NAMES } from './stories.js'
 
 const TEST_TIMEOUT_MS = 60_000

@@ -8,13 +8,10 @@ import { join } from 'node:path'
 import { type Dispatch, dispatchResponse, type DispatchResponse } from '../../src/api/contract/worker.js'
 import { signBody } from '../../src/core/token.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
-import type { ListeningProcess } from '../fixtures/worker-process.js'
+import type { ListeningProcess, StartWorkerProcess } from '../fixtures/worker-process.js'
 import { drainSuite } from './drain.js'
 import { livingDispatch, newAttempt } from './living.js'
 import { masked, readStory, replyOf, STORY_NAMES, type Story } from './stories.js'
-
-/** Starts a worker that serves the location `conformance`, with these variables in its environment. */
-export type StartWorkerProcess = (environment: Readonly<Record<string, string>>) => Promise<ListeningProcess>
 
 const SECRET = { secret_key_id: 'k1', secret: 'a secret of the tests' }
 const START_TIMEOUT_MS = 120_000
