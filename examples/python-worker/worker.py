@@ -143,7 +143,7 @@ def serve(location_name, host="127.0.0.1", port=0, slots=8, grace=30):
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # It is an interrupt, too.
     try:
         print(f"http://{host}:{server.server_port}", flush=True)
-        threading.Event().wait()
+        while True: time.sleep(0.2)  # A signal that came to another thread is noticed when this one wakes.
     except KeyboardInterrupt:
         with TAKING: DRAINING.set()
         for each in attempts(): threading.Thread(target=each.drain, args=[grace]).start()
