@@ -1,6 +1,5 @@
 """The assets of the conformance suite, as test/fixtures/conformance.ts has them: `python3 conformance.py`."""
-import os
-from attempt import Skip
+import os, time
 from worker import asset, serve
 
 
@@ -28,12 +27,12 @@ def fail(attempt):
 
 @asset("conformance.skip")
 def skip(attempt):
-    raise Skip("No new files.")
+    return {"skip_reason": "No new files."}
 
 
 @asset("conformance.wait")
 def wait(attempt):
-    attempt.heartbeat(done=1, total=3, message="waiting")
+    attempt.progress = {"done": 1, "total": 3, "message": "waiting"}
     attempt.stopped.wait()
 
 
@@ -49,5 +48,11 @@ def touch(attempt):
         file.write(f"{attempt.attempt_id}\n")
 
 
+@asset("conformance.hold")
+def hold(attempt):
+    while not os.path.getsize(os.environ["CONFORMANCE_FILE"]):
+        time.sleep(0.01)
+
+
 if __name__ == "__main__":
-    serve("conformance")
+    serve("conformance", grace=int(os.environ.get("CONFORMANCE_GRACE_MS", "30000")) / 1000)

@@ -1,97 +1,149 @@
-"""A Servo worker with the standard library alone, as docs/worker-protocol.md says. conformance.py shows how to use it."""
-import hashlib, hmac, json, os, re, threading, time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from attempt import NEEDED, Attempt
+"""A Servo worker, as docs/worker-protocol.md says, by the standard library alone. conformance.py shows its use."""
+import hashlib, hmac, http.server, json, os, random, re, secrets, signal, threading, time, traceback, urllib.request
+from datetime import datetime, timezone
 
-ASSETS = {}
-SLOTS = 8
-BODY_BYTES_MAX = 32 * 1024 * 1024
-
+PROTOCOL, ASSETS, TAKING, DRAINING = "servo-worker-v1", {}, threading.Lock(), threading.Event()
+TIMED_OUT = {"error": {"code": "TIMEOUT", "message": "The code ran for longer than its timeout."}}
+KEYS = dict(entry.split(":", 1) for entry in os.environ.get("SERVO_WORKER_SECRETS", "").split(",") if entry)
+NEEDED = ("run_id task_key attempt attempt_id asset_key location_name partition_keys upstream callback_url task_token "
+          "start_deadline_at heartbeat_timeout_ms timeout_ms sequence").split()
 
 def asset(key, code_version=None):
-    """Decorates the function that makes an asset: it takes an Attempt, and returns {"metadata": ..., "data_version": ...} or nothing."""
-    def register(run):
-        ASSETS[key] = (run, code_version)
-        return run
-    return register
+    """Decorates an asset's code, which takes an Attempt and returns metadata, data_version, skip_reason, or nothing."""
+    return lambda code: ASSETS.setdefault(key, (code, code_version))[0]
 
+def error(code, message, **more): return {"error": {"code": code, "message": message, **more}}
+def refusal(code, message): return {"answer": "REFUSED", **error(code, message)}
+def instant(): return datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+def attempts(): return [each for each in threading.enumerate() if isinstance(each, Attempt)]
+def in_background(work): threading.Thread(target=work, daemon=True).start()
+def ulid():
+    number = int(time.time() * 1000) << 80 | secrets.randbits(80)
+    return "".join("0123456789ABCDEFGHJKMNPQRSTVWXYZ"[number >> 5 * i & 31] for i in range(25, -1, -1))
 
-def signature_fault(keys, header, body):
-    found = re.fullmatch(r"t=(\d{1,12}),k=([^,=]{1,100}),v1=([0-9a-f]{64})", header or "")
-    if not found or found[2] not in keys:
-        return "The request has no signature of a key that is known here."
-    mac = hmac.new(keys[found[2]].encode(), found[1].encode() + b"." + body, hashlib.sha256).hexdigest()
-    if not hmac.compare_digest(mac, found[3]):
-        return "The signature of the request is wrong."
-    return "The signature of the request is older than five minutes." if abs(time.time() - int(found[1])) > 300 else None
+class Attempt(threading.Thread):
+    """What the code of an asset is given. As a thread it asks whether the code may run, and reports how that ended."""
+    def __init__(self, dispatch):
+        super().__init__(daemon=True)
+        self.__dict__.update({name: dispatch[name] for name in NEEDED})
+        self.code, self.code_version = ASSETS[self.asset_key]
+        self.ids = {"execution_id": ulid(), "sequence": self.sequence}
+        self.lines, self.progress, self.outcome = [], None, None
+        self.stopped, self.ended = threading.Event(), threading.Event()  # The code is to stop. Nobody waits for it now.
 
+    def log(self, message, level="INFO", **fields):
+        self.lines.append({"at": instant(), "level": level, "message": message, **(fields and {"fields": fields})})
 
-def faults_of(request):
-    if not isinstance(request, dict) or request.get("protocol") != "servo-worker-v1":
-        return [{"path": "protocol", "message": 'Give it "servo-worker-v1".'}]
-    if not isinstance(request.get("dispatches"), list) or not request["dispatches"]:
-        return [{"path": "dispatches", "message": "Give it a list of dispatches."}]
-    return [{"path": f"dispatches[{i}].{name}", "message": "It is missing."}
-            for i, each in enumerate(request["dispatches"]) for name in NEEDED if name not in each]
+    def end(self, outcome, **said):
+        """By the code, a cancel, the time-out or a drain: the first of them is reported. The code is asked to stop."""
+        self.outcome = self.outcome or {"outcome": outcome, **said}
+        self.stopped.set()
 
-
-def serve(location_name, host="127.0.0.1", port=0):
-    keys = dict(entry.split(":", 1) for entry in os.environ.get("SERVO_WORKER_SECRETS", "").split(",") if entry)
-    attempts, lock = {}, threading.Lock()
-
-    def take(dispatch):
-        attempt_id, key = dispatch["attempt_id"], dispatch["asset_key"]
-        refuse = lambda code, message: {"attempt_id": attempt_id, "answer": "REFUSED", "error": {"code": code, "message": message}}
-        with lock:
-            if attempt_id in attempts:
-                return {"attempt_id": attempt_id, "answer": "ACCEPTED"}
-            if dispatch["location_name"] != location_name:
-                return refuse("OTHER_LOCATION", f"This worker serves the code location {location_name}.")
-            if key not in ASSETS:
-                return refuse("UNKNOWN_ASSET", f"The code location {location_name} has no asset {key} in this worker.")
-            if len(attempts) >= SLOTS:
-                return {"attempt_id": attempt_id, "answer": "BUSY"}
-            attempts[attempt_id] = Attempt(dispatch, *ASSETS[key], finished=attempts.pop)
-            attempts[attempt_id].start()
-            return {"attempt_id": attempt_id, "answer": "ACCEPTED"}
-
-    class Handler(BaseHTTPRequestHandler):
-        protocol_version, log_message = "HTTP/1.1", lambda *_: None
-
-        def answer(self, body, status=200):
-            data = json.dumps({"type": "about:blank", "status": status, **body} if status != 200 else body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json" if status == 200 else "application/problem+json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def do_GET(self):
-            if self.path == "/healthz":
-                return self.answer({"status": "ok", "location_name": location_name, "running": len(attempts), "slots": SLOTS})
-            self.answer({"title": "Not found", "detail": f"There is no {self.path} here."}, 404)
-
-        def do_POST(self):
-            size = int(self.headers.get("Content-Length", 0))
-            if size > BODY_BYTES_MAX:
-                self.close_connection = True
-                return self.answer({"title": "Too large", "detail": "Send fewer dispatches in one request."}, 413)
-            body = self.rfile.read(size)
-            if self.path != "/servo/v1/dispatch":
-                return self.answer({"title": "Not found", "detail": f"There is no {self.path} here."}, 404)
-            fault = signature_fault(keys, self.headers.get("servo-signature"), body) if keys else None
-            if fault:
-                return self.answer({"title": "Not signed", "detail": fault}, 401)
+    def post(self, path, body, seconds=0):
+        """Sends the same body until it is answered or the time is up. Answers the status (0: none) and the body."""
+        data = json.dumps({**self.ids, **{k: v for k, v in body.items() if v is not None}}, default=str).encode()
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {self.task_token}"}
+        delay, until = 0.1, time.monotonic() + seconds
+        while True:
             try:
-                request = json.loads(body)
-            except ValueError:
-                return self.answer({"title": "Bad request", "detail": "The body is no JSON."}, 400)
-            errors = faults_of(request)
-            if errors:
-                return self.answer({"title": "Bad request", "detail": "The body is no DispatchRequest.", "errors": errors}, 400)
-            self.answer({"answers": [take(each) for each in request["dispatches"]]})
+                request = urllib.request.Request(f"{self.callback_url}/{path}", data, headers)
+                with urllib.request.urlopen(request, timeout=15) as answer:
+                    return answer.status, json.load(answer)
+            except (OSError, ValueError, http.client.HTTPException) as fault:  # Without a code it may have arrived.
+                status, asked = getattr(fault, "code", 0), getattr(fault, "headers", {}).get("Retry-After", "0")
+            if status == 409:  # Somebody else has the attempt, or it is over: this thread ends without another word.
+                raise SystemExit(self.end("CANCELLED"))
+            if 0 < status < 500 and status not in (408, 425, 429) or time.monotonic() + delay > until: return status, {}
+            time.sleep(max(delay * random.uniform(0.5, 1), min(int(asked), 5) if asked.isdigit() else 0))
+            delay = min(delay * 2, 5)
 
-    server = ThreadingHTTPServer((host, port), Handler)
-    server.daemon_threads = True
-    print(f"http://{host}:{server.server_port}", flush=True)
-    server.serve_forever()
+    def run(self):
+        due = datetime.fromisoformat(self.start_deadline_at.replace("Z", "+00:00")).timestamp() - time.time()
+        me, version = f"{os.uname().nodename}:{os.getpid()}", {"code_version": self.code_version}
+        status, started = self.post("started", {"worker_id": me, "worker_started_at": instant(), **version}, due)
+        if status != 200: return  # Nobody knows whether another execution has it: the code must not run.
+        if not self.stopped.is_set(): in_background(self.run_code)
+        limit = self.timeout_ms and self.timeout_ms / 1000
+        in_background(lambda: self.ended.wait(limit) or self.end("FAILED", **TIMED_OUT))
+        seq, interval_ms = 0, max(20, min(started["heartbeat_interval_ms"], self.heartbeat_timeout_ms / 3))
+        while not self.ended.wait(interval_ms / 1000):
+            if self.post("heartbeat", {"seq": seq, "progress": self.progress})[1].get("cancel"): self.end("CANCELLED")
+            seq += 1
+        if self.lines: self.post("logs", {"chunk": 0, "lines": self.lines[:5000]}, 10)  # Of a large log, the beginning.
+        refused = {"outcome": "FAILED", **error("REPORT_REFUSED", "The report of how the code ended was refused.")}
+        for outcome in (self.outcome, refused):
+            body = {**outcome, **version, "worker_finished_at": instant()}
+            if self.post("completed", body, 120)[0] not in (400, 413): return
+
+    def run_code(self):
+        try:
+            said = dict(self.code(self) or {})
+            made = {} if "skip_reason" in said else {"materialization_id": ulid()}
+            self.end("SUCCEEDED" if made else "SKIPPED", **said, **made)
+        except BaseException as thrown:
+            more = {"retryable": thrown.retryable} if hasattr(thrown, "retryable") else {}
+            code, stack = str(getattr(thrown, "code", type(thrown).__name__)), traceback.format_exc()[-16000:]
+            self.end("FAILED", **error(code, str(thrown)[:500], stack=stack, **more))
+        self.ended.set()
+
+    def drain(self, grace):
+        self.join(grace)
+        self.end("RELEASED", **error("WORKER_DRAINED", "The worker was shut down before the code had ended."))
+        self.ended.wait(5)
+        self.ended.set()  # Code that does not stop is not waited for.
+        self.join(120)
+
+def take(dispatch, location_name, slots):
+    location, key, in_work = dispatch["location_name"], dispatch["asset_key"], [each.attempt_id for each in attempts()]
+    if dispatch["attempt_id"] in in_work: return {"answer": "ACCEPTED"}  # It is not run a second time.
+    if DRAINING.is_set() or len(in_work) >= slots: return {"answer": "BUSY"}
+    if location != location_name: return refusal("OTHER_LOCATION", f"This worker serves the location {location_name}.")
+    if key not in ASSETS: return refusal("UNKNOWN_ASSET", f"{location_name} has no asset {key} in this worker.")
+    Attempt(dispatch).start()
+    return {"answer": "ACCEPTED"}
+
+def is_signed(header, body):
+    found = re.fullmatch(r"t=(\d{1,12}),k=([^,=]{1,100}),v1=([0-9a-f]{64})", header or "")
+    if not found or found[2] not in KEYS or abs(time.time() - int(found[1])) > 300: return False
+    mac = hmac.new(KEYS[found[2]].encode(), found[1].encode() + b"." + body, hashlib.sha256).hexdigest()
+    return hmac.compare_digest(mac, found[3])
+
+class Handler(http.server.BaseHTTPRequestHandler):
+    def answer(self, code, **body):
+        problem = {} if code == 200 else {"type": "about:blank", "title": "The request was refused", "status": code}
+        self.send_response(code)
+        self.send_header("Content-Type", "application/problem+json" if problem else "application/json")
+        self.end_headers()
+        self.wfile.write(json.dumps({**problem, **body}).encode())
+
+    def do_POST(self):
+        size, word = int(self.headers.get("Content-Length", 0)), "draining" if DRAINING.is_set() else "ok"
+        if self.path == "/healthz": return self.answer(200, status=word, running=len(attempts()), **self.served)
+        if self.path != "/servo/v1/dispatch": return self.answer(404, detail=f"There is no {self.path} here.")
+        if size > 32 * 1024 * 1024: return self.answer(413, detail="Send fewer dispatches in one request.")
+        body = self.rfile.read(size)
+        if KEYS and not is_signed(self.headers.get("servo-signature"), body):
+            return self.answer(401, detail="It has no signature of the last five minutes by a key that is known here.")
+        try: request = dict(json.loads(body))
+        except (ValueError, TypeError): request = {}
+        errors = [] if request.get("protocol") == PROTOCOL else [{"path": "protocol", "message": f"Say {PROTOCOL}."}]
+        errors += [{"path": f"dispatches[{i}].{name}", "message": "It is missing."}
+                   for i, each in enumerate(request.get("dispatches") or [{}]) for name in NEEDED if name not in each]
+        if errors: return self.answer(400, detail="The body is no DispatchRequest.", errors=errors)
+        with TAKING:
+            answers = [{"attempt_id": one["attempt_id"], **take(one, **self.served)} for one in request["dispatches"]]
+        self.answer(200, answers=answers)
+    do_GET = do_POST
+
+def serve(location_name, host="127.0.0.1", port=0, slots=8, grace=30):
+    """Until SIGTERM: then nothing new is taken, and what does not end within the grace (in seconds) is given back."""
+    Handler.served = {"location_name": location_name, "slots": slots}
+    server = http.server.ThreadingHTTPServer((host, port), Handler)
+    in_background(server.serve_forever)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # It is an interrupt, too.
+    try:
+        print(f"http://{host}:{server.server_port}", flush=True)
+        while True: time.sleep(0.2)  # A signal that came to another thread is noticed when this one wakes.
+    except KeyboardInterrupt:
+        with TAKING: DRAINING.set()
+        for each in attempts(): threading.Thread(target=each.drain, args=[grace]).start()

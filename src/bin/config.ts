@@ -4,7 +4,7 @@
 import { isLoopback } from '../core/host.js'
 import { isName, isTenantId } from '../core/ids.js'
 import { NAMESPACE_DEFAULT } from '../core/names.js'
-import type { Secret } from '../core/run-id.js'
+import { parseSecrets } from '../core/secrets.js'
 import type { Secrets } from '../core/token.js'
 import { storeFault } from '../storage/open.js'
 import type { WorkspaceConfig } from './deps.js'
@@ -159,13 +159,10 @@ const SECRET_CHARACTERS_MIN = 16
 
 /** `k2:the-new-one,k1:the-old-one`. What is wrong is told without the secret. */
 export function readSecrets(text: string): Secrets | Fault {
-  const secrets = text.split(',').map((each): Secret => {
-    const at = each.indexOf(':')
-    return { secret_key_id: each.slice(0, Math.max(0, at)).trim(), secret: each.slice(at + 1) }
-  })
-  const ids = secrets.map(({ secret_key_id }) => secret_key_id)
-  const isFit = secrets.every(({ secret_key_id, secret }) => isName(secret_key_id) && secret.length >= SECRET_CHARACTERS_MIN)
-  if (!isFit || new Set(ids).size < ids.length) {
+  const secrets = parseSecrets(text)
+  const isFit =
+    !('fault' in secrets) && secrets.every(({ secret_key_id, secret }) => isName(secret_key_id) && secret.length >= SECRET_CHARACTERS_MIN)
+  if (!isFit) {
     return {
       fault: `Write key_id:secret, several of them separated by commas, each secret of ${SECRET_CHARACTERS_MIN} characters or more.`,
     }

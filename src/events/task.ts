@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { PROGRESS_MESSAGE_CHARACTERS_MAX, TASK_METADATA_BYTES_MAX } from '../core/limits.js'
 import { defineEvent, type EventOfSchema } from './envelope.js'
+import { FAILURE_HAS_ERROR, SUCCESS_HAS_MATERIALIZATION } from './outcome-rule.js'
 import { count, errorValue, id, instant, json, longCount, positiveCount, seconds, text, textOf } from './value.js'
 
 const IDS = { run_id: id('text'), task_key: id('task_key'), attempt: positiveCount, attempt_id: id('ulid') }
@@ -72,14 +73,8 @@ export const TASK_FINISHED = defineEvent({
       retry_after_seconds: seconds(0).exactOptional(),
       worker_finished_at: instant.exactOptional(),
     })
-    .refine(({ outcome, materialization_id }) => outcome !== 'SUCCEEDED' || materialization_id !== undefined, {
-      path: ['materialization_id'],
-      error: 'the ULID of what was materialized: outcome SUCCEEDED requires it',
-    })
-    .refine(({ outcome, error }) => outcome !== 'FAILED' || error !== undefined, {
-      path: ['error'],
-      error: '{"code", "message"}: outcome FAILED requires it',
-    }),
+    .refine(...SUCCESS_HAS_MATERIALIZATION)
+    .refine(...FAILURE_HAS_ERROR),
   basis: seenSequence,
   byte_limits: [{ member: 'metadata', bytes_max: TASK_METADATA_BYTES_MAX }],
 })

@@ -2,6 +2,7 @@
 
 import type { Json } from '../core/canonical.js'
 import { PROGRESS_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
+import { cutText } from '../core/text.js'
 import { isRefusal } from '../partitions/key-order.js'
 import { keyOrderOf } from '../partitions/selector.js'
 import type { Partitions, StaticPartitions } from './partitions.js'
@@ -58,7 +59,7 @@ export type RunContext<DependencyKey extends string = string, P = Partitions | u
 
 /** A message of progress is cut to what is kept of it. */
 export const cutProgress = ({ message, ...rest }: Progress): Progress =>
-  message === undefined ? rest : { ...rest, message: message.slice(0, PROGRESS_MESSAGE_CHARACTERS_MAX).toWellFormed() }
+  message === undefined ? rest : { ...rest, message: cutText(message, PROGRESS_MESSAGE_CHARACTERS_MAX) }
 
 /** The partitions of a task from the keys that were selected for it. */
 export function runPartitions(definition: Partitions | undefined, keys: readonly string[]): RunPartitions | null {

@@ -2,12 +2,10 @@
 // is refused with these words, and its figures are those of the code.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PRIORITY_MAX, PRIORITY_MIN, TASK_METADATA_BYTES_MAX, TASK_PARTITIONS_MAX } from '../../src/core/limits.js'
 import { ERROR_MESSAGE_BYTES_MAX, LOG_BYTES_MAX, UPSTREAM_METADATA_MAX, UPSTREAM_ROWS_MAX } from '../../src/core/limits.js'
-import { buildPackage } from '../fixtures/built-package.js'
+import { createPackageProject, type PackageProject } from '../fixtures/package-project.js'
 import { createPlanStory } from '../fixtures/plan-story.js'
 import { readText, ROOT, runProcess, runTool } from '../tidy/tree.js'
 
@@ -19,12 +17,9 @@ const blocksOf = (language: string): readonly string[] =>
 const MODULE = blocksOf('ts').join('\n')
 const REFUSED = blocksOf('ts refused')
 
-let folder = ''
+let project: PackageProject | undefined
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'servo-document-')))
-  await buildPackage(join(folder, 'servo'))
   const files = {
-    'package.json': '{"type":"module"}',
     // As strict as the checkout; the options that the page recommends besides.
     'tsconfig.json': JSON.stringify({
       extends: join(ROOT, 'tsconfig.json'),
@@ -53,16 +48,15 @@ for (const statement of JSON.parse(process.argv[2])) {
 }
 console.log(JSON.stringify(said))`,
   }
-  mkdirSync(join(folder, 'project/node_modules'), { recursive: true })
-  symlinkSync(join(folder, 'servo'), join(folder, 'project/node_modules/servo'))
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'project', name), text)
+  project = await createPackageProject(files)
 }, TIMEOUT_MS)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => project?.remove())
+const folder = () => (project as PackageProject).folder
 
 test(
   'its module has no type error',
   async () => {
-    expect(await runTool('node_modules/typescript/bin/tsc', ['-p', '.'], join(folder, 'project'))).toMatchObject({ code: 0, stdout: '' })
+    expect(await runTool('node_modules/typescript/bin/tsc', ['-p', '.'], folder())).toMatchObject({ code: 0, stdout: '' })
   },
   TIMEOUT_MS,
 )
@@ -70,7 +64,7 @@ test(
 test(
   'its module is loaded, with every asset that it shows',
   async () => {
-    const { stdout, stderr } = await runProcess(['main.js'], join(folder, 'project'))
+    const { stdout, stderr } = await runProcess(['main.js'], folder())
     const keys = [...MODULE.matchAll(/^ {2}key: '(.+)',$/gm)].map(([, key]) => key as string)
     expect(stderr).toBe('')
     expect(JSON.parse(stdout)).toEqual(keys.sort())
@@ -81,7 +75,7 @@ test(
 test(
   'what it shows as refused is refused with these words',
   async () => {
-    const { stdout, stderr } = await runProcess(['refused.js', JSON.stringify(REFUSED)], join(folder, 'project'))
+    const { stdout, stderr } = await runProcess(['refused.js', JSON.stringify(REFUSED)], folder())
     expect(stderr).toBe('')
     expect(JSON.parse(stdout)).toEqual(blocksOf('text'))
     expect(REFUSED.length).toBeGreaterThan(0)

@@ -2,10 +2,7 @@
 // which reads declarations there and not these sources.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { buildPackage } from '../fixtures/built-package.js'
+import { createPackageProject, type PackageProject } from '../fixtures/package-project.js'
 import { runProcess, runTool } from '../tidy/tree.js'
 
 const TIMEOUT_MS = 120_000
@@ -46,12 +43,9 @@ const WRONG = [
   ['a way around the entry', `import { x } from 'servo/dist/sdk/worker/worker.js'\nvoid x`, /Cannot find module 'servo\/dist/],
 ] as const
 
-let folder = ''
+let project: PackageProject | undefined
 beforeAll(async () => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), 'servo-entry-')))
-  await buildPackage(join(folder, 'servo'))
   const files = {
-    'package.json': '{"type":"module"}',
     // Stricter than the options of the package's own sources, and with less of a library; `dom` stands for the types of Node, which have AbortSignal too.
     'tsconfig.json': JSON.stringify({
       compilerOptions: {
@@ -73,16 +67,15 @@ beforeAll(async () => {
       ]),
     ),
   }
-  mkdirSync(join(folder, 'project/node_modules'), { recursive: true })
-  symlinkSync(join(folder, 'servo'), join(folder, 'project/node_modules/servo'))
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, 'project', name), text)
+  project = await createPackageProject(files)
 }, TIMEOUT_MS)
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => project?.remove())
+const folder = () => (project as PackageProject).folder
 
 test(
   'a module is loaded, and its assets are those of the loader',
   async () => {
-    const { stdout, stderr } = await runProcess(['main.js'], join(folder, 'project'))
+    const { stdout, stderr } = await runProcess(['main.js'], folder())
     expect(`${stdout}${stderr}`).toBe('shop shop.orders shop.regions\n')
   },
   TIMEOUT_MS,
@@ -91,7 +84,7 @@ test(
 describe('the compiler', () => {
   let said: readonly string[] = []
   beforeAll(async () => {
-    said = (await runTool('node_modules/typescript/bin/tsc', ['-p', '.', '--pretty', 'false'], join(folder, 'project'))).stdout.split('\n')
+    said = (await runTool('node_modules/typescript/bin/tsc', ['-p', '.', '--pretty', 'false'], folder())).stdout.split('\n')
   }, TIMEOUT_MS)
   const saidOf = (name: string) => said.filter((line) => line.startsWith(name)).join('\n')
 

@@ -58,10 +58,16 @@ const nameOf = (path: string, kind: 'Request' | 'Response') => `${path.charAt(0)
 
 /** Every body of every story, by the schema that it has to be. */
 const bodies = STORY_NAMES.flatMap((storyName) => {
-  const { request, response, callbacks } = readStory(storyName)
+  const { request, response, callbacks, drain } = readStory(storyName)
   return [
     { at: `${storyName}.request`, schema: 'DispatchRequest' as const, value: request as object },
     { at: `${storyName}.response`, schema: 'DispatchResponse' as const, value: response as object },
+    ...(drain === undefined
+      ? []
+      : [
+          { at: `${storyName}.drain.request`, schema: 'DispatchRequest' as const, value: drain.request as object },
+          { at: `${storyName}.drain.response`, schema: 'DispatchResponse' as const, value: drain.response as object },
+        ]),
     ...callbacks.flatMap(({ path, body, answer, status }, i) => [
       { at: `${storyName}.callbacks[${i}].body`, schema: nameOf(path, 'Request'), value: body },
       ...(answer === undefined || status !== 200

@@ -1,12 +1,20 @@
 // The worker in Python of examples/, as a process of its own: the protocol is nobody's language.
 
-import { test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { startListening } from '../fixtures/worker-process.js'
 import { protocolSuite } from './protocol.js'
 
-const MAIN = fileURLToPath(new URL('../../examples/python-worker/conformance.py', import.meta.url))
+const FOLDER = new URL('../../examples/python-worker/', import.meta.url)
+const MAIN = fileURLToPath(new URL('conformance.py', FOLDER))
+
+test('the worker in Python is one file that is read in one sitting, as the page about the protocol says', () => {
+  const lines = readFileSync(new URL('worker.py', FOLDER), 'utf8').trimEnd().split('\n')
+  expect(lines.length).toBeLessThan(150)
+  expect(lines.filter((line) => line.length > 120 || line.includes(';'))).toEqual([])
+})
 
 if (spawnSync('python3', ['--version']).status === 0) {
   // Nothing that it compiles is left in the checkout.

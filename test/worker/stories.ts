@@ -12,6 +12,8 @@ export type Story = {
   readonly request: DispatchRequest
   readonly response: { readonly answers: readonly { readonly answer: string; readonly error?: { readonly code: string } }[] }
   readonly callbacks: readonly Said[]
+  /** The worker is told to end after the first heartbeat, and is handed this one more. */
+  readonly drain?: { readonly grace_ms: number } & Pick<Story, 'request' | 'response'>
 }
 
 const FOLDER = new URL('../golden/worker/', import.meta.url)

@@ -13,6 +13,7 @@ import {
   TASK_TOKEN_CHARACTERS_MAX,
   WORKER_ID_CHARACTERS_MAX,
 } from '../../core/limits.js'
+import { FAILURE_HAS_ERROR, SUCCESS_HAS_MATERIALIZATION } from '../../events/outcome-rule.js'
 import { count, errorValue, id, instant, json, longCount, type Parsed, positiveCount, seconds, text, textOf } from '../../events/value.js'
 
 /** Where a worker listens, below the URL that its location was deployed with. */
@@ -137,14 +138,8 @@ export const completedRequest = z
     retry_after_seconds: seconds(0).exactOptional(),
     worker_finished_at: instant.exactOptional(),
   })
-  .refine(({ outcome, materialization_id }) => outcome !== 'SUCCEEDED' || materialization_id !== undefined, {
-    path: ['materialization_id'],
-    error: 'the ULID of what was materialized: outcome SUCCEEDED requires it',
-  })
-  .refine(({ outcome, error }) => outcome !== 'FAILED' || error !== undefined, {
-    path: ['error'],
-    error: '{"code", "message"}: outcome FAILED requires it',
-  })
+  .refine(...SUCCESS_HAS_MATERIALIZATION)
+  .refine(...FAILURE_HAS_ERROR)
   .meta({ id: 'CompletedRequest' })
 export type CompletedRequest = Parsed<typeof completedRequest>
 

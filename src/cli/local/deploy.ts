@@ -1,22 +1,21 @@
-// `servo deploy`: a module's code location, whole. What it changes is shown first, and the deploy is made for exactly the
+// `servo deploy`: the code location of a module or a document, whole. What it changes is shown first, and the deploy is made for exactly the
 // version that was shown: who comes in between is not overwritten.
 
 import { type Command, Option } from 'commander'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describeLocation } from '../../sdk/definition.js'
-import { loadCodeLocation, LoadError } from '../../sdk/load.js'
 import type { DeployAnswer, DeployAsked, Outcome } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount } from '../arguments.js'
 import { isEmptyDiff, planLines } from '../deploy-plan.js'
-import { FailedError, UsageError } from '../exit-code.js'
+import { FailedError } from '../exit-code.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
+import { type DeploySource, readDeploySource } from './deploy-source.js'
 import { note, printJson, printLine } from './print.js'
 
 type Options = ApiOptions & {
   readonly dryRun?: boolean
-  readonly workerUrl: string
+  readonly workerUrl?: string
   readonly slots?: number
   readonly queue?: string
   readonly codeVersion?: string
@@ -25,17 +24,20 @@ type Options = ApiOptions & {
 }
 
 const WORKER_URL = 'http://127.0.0.1:7801'
-const SDK = 'typescript'
 
 export function addDeployCommand(command: Command, around: Around): void {
   withApi(command)
-    .description('deploy the code location of a module: show what changes, then make it so; it never asks')
-    .argument('<module>', 'the module that exports the code location, such as ./module.ts')
+    .description('deploy the code location of a module or a document: show what changes, then make it so; it never asks')
+    .argument(
+      '<module>',
+      'the module that exports the code location, such as ./module.ts, or a document that says the same, such as ./location.json',
+    )
     .option('--dry-run', 'show what would change, and deploy nothing')
     .addOption(
-      new Option('--worker-url <url>', 'where the worker of this location listens, as Servo reaches it')
-        .env('SERVO_WORKER_URL')
-        .default(WORKER_URL),
+      new Option(
+        '--worker-url <url>',
+        `where the worker of this location listens, as Servo reaches it (what the document says, else ${WORKER_URL})`,
+      ).env('SERVO_WORKER_URL'),
     )
     .option('--slots <count>', 'how many attempts run there at once, over all workers behind the URL', parseCount)
     .option('--queue <name>', 'the queue of the worker')
@@ -44,12 +46,17 @@ export function addDeployCommand(command: Command, around: Around): void {
     .option('--wait', 'wait until it stands (this is what it does unless you say otherwise)', true)
     .option('--no-wait', 'do not wait until it stands')
     .action((module: string, options: Options) => deploy(module, options, sessionOf(options, around)))
-  withExample(command, 'servo deploy ./pipeline.ts --dry-run', 'servo deploy ./pipeline.ts --worker-url http://worker:7801 --slots 16')
+  withExample(
+    command,
+    'servo deploy ./pipeline.ts --dry-run',
+    'servo deploy ./pipeline.ts --worker-url http://worker:7801 --slots 16',
+    'servo deploy ./location.json',
+  )
 }
 
 async function deploy(module: string, options: Options, session: Session): Promise<void> {
-  const { location_name, assets } = describeLocation(await load(module))
-  const asked = askedOf(options, assets)
+  const { location_name, members } = await readDeploySource(module)
+  const asked = askedOf(options, members)
   const path = `/code-locations/${encodeURIComponent(location_name)}/deploy`
   const planned = await session.client.post<DeployAnswer>(path, asked, { query: { dry_run: true } })
   if (!session.json) for (const line of planLines(planned.diff, location_name, session.screen)) printLine(line)
@@ -67,27 +74,14 @@ async function deploy(module: string, options: Options, session: Session): Promi
   if (options.wait && answer.outcome?.kind === 'pending') throw new FailedError(`The deploy is not carried out yet. ${PENDING_HINT}`)
 }
 
-function askedOf(
-  { workerUrl, slots, queue, codeVersion, reason }: Options,
-  assets: ReturnType<typeof describeLocation>['assets'],
-): DeployAsked {
+function askedOf({ workerUrl, slots, queue, codeVersion, reason }: Options, members: DeploySource['members']): DeployAsked {
   return {
-    worker_url: workerUrl,
+    ...members,
+    worker_url: workerUrl ?? members.worker_url ?? WORKER_URL,
     ...(queue === undefined ? {} : { worker_queue: queue }),
     ...(slots === undefined ? {} : { slots }),
     ...(codeVersion === undefined ? {} : { code_version: codeVersion }),
     ...(reason === undefined ? {} : { reason }),
-    sdk: SDK,
-    // Frozen, and of the same shape: the API's own schema judges it.
-    assets: assets.map(({ definition }) => definition) as unknown as DeployAsked['assets'],
-  }
-}
-
-async function load(module: string) {
-  try {
-    return await loadCodeLocation(module)
-  } catch (error) {
-    throw error instanceof LoadError ? new UsageError(error.message) : error
   }
 }
 

@@ -3,6 +3,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { DISPATCH_PATH, dispatchRequest, type DispatchRequest, SIGNATURE_HEADER } from '../../api/contract/worker.js'
 import { messageOf } from '../../core/errors.js'
+import { parseJson } from '../../core/json.js'
 import type { Secret } from '../../core/run-id.js'
 import { signatureFault } from '../../core/token.js'
 import { badRequest, failedHere, noJson, notFound, notSigned, type Problem, PROBLEM_TYPE, tooLarge } from './problem.js'
@@ -49,12 +50,8 @@ async function answer({ secrets, now, onDispatch, health }: ServerOptions, reque
     const fault = signatureFault(secrets, Array.isArray(signature) ? signature[0] : signature, body, now())
     if (fault !== undefined) return problem(notSigned(fault))
   }
-  let value: unknown
-  try {
-    value = JSON.parse(body)
-  } catch {
-    return problem(noJson())
-  }
+  const value = parseJson(body)
+  if (value === undefined) return problem(noJson())
   const read = dispatchRequest.safeParse(value)
   return read.success ? json(onDispatch(read.data as DispatchRequest)) : problem(badRequest(read.error))
 }
