@@ -14,6 +14,7 @@ export const livingDispatch = (receiver: Receiver, dispatch: Dispatch, attempt_i
   ...dispatch,
   attempt_id,
   callback_url: receiver.callbackUrl(attempt_id),
+  ...(receiver.callbacks_url === undefined ? {} : { callbacks_url: receiver.callbacks_url }),
   task_token: receiver.tokenOf(attempt_id),
   start_deadline_at: new Date(Date.now() + DEADLINE_MS).toISOString(),
 })

@@ -17,7 +17,8 @@ const SECRET = { secret_key_id: 'k1', secret: 'a secret of the tests' }
 const START_TIMEOUT_MS = 120_000
 const template = readStory('success').request.dispatches[0] as Dispatch
 
-export function protocolSuite(name: string, startWorkerProcess: StartWorkerProcess): void {
+/** `takes_together`: the API says that it takes callbacks of several attempts in one request. */
+export function protocolSuite(name: string, startWorkerProcess: StartWorkerProcess, takes_together = false): void {
   drainSuite(name, startWorkerProcess)
   describe(`the protocol, kept by ${name}`, () => {
     let folder = ''
@@ -36,7 +37,7 @@ export function protocolSuite(name: string, startWorkerProcess: StartWorkerProce
     }, START_TIMEOUT_MS)
     beforeEach(async () => {
       writeFileSync(file, '')
-      receiver = await startReceiver({ heartbeat_interval_ms: 50 })
+      receiver = await startReceiver({ heartbeat_interval_ms: 50, takes_together })
     })
     afterEach(async () => {
       await receiver.close()

@@ -20,4 +20,6 @@ beforeAll(async () => {
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
-protocolSuite('the worker in TypeScript', (environment) => startListening(process.execPath, [main], environment))
+const startProcess = (environment: Readonly<Record<string, string>>) => startListening(process.execPath, [main], environment)
+protocolSuite('the worker in TypeScript', startProcess)
+protocolSuite('the worker in TypeScript, with callbacks together', startProcess, true)

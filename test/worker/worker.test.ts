@@ -3,20 +3,19 @@
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { request } from 'node:http'
 import { type Dispatch, dispatchResponse } from '../../src/api/contract/worker.js'
-import { newUlid } from '../../src/core/ulid.js'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
 import { asset } from '../../src/sdk/asset.js'
 import { defineCodeLocation } from '../../src/sdk/code-location.js'
 import type { RunContext } from '../../src/sdk/context.js'
 import { startWorker, type Worker, type WorkerOptions } from '../../src/sdk/worker/worker.js'
 import { type CallbackPath, type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
+import { livingDispatch, newAttempt } from './living.js'
 import { readStory } from './stories.js'
 
 type Code = (context: RunContext) => unknown
 
 const random = systemRandom()
 const template = readStory('skip').request.dispatches[0] as Dispatch
-const newAttempt = () => newUlid(Date.now(), random)
 
 let receiver: Receiver
 let worker: Worker | undefined
@@ -49,10 +48,10 @@ async function serve(code: Code, options: Partial<WorkerOptions> = {}): Promise<
   })
 }
 
+const dispatchOf = (attempt_id: string) => ({ ...livingDispatch(receiver, template, attempt_id), asset_key: 'one', location_name: 'here' })
+
 async function dispatch(attempt_id: string, members: Partial<Dispatch> = {}): Promise<string | undefined> {
-  const own = { attempt_id, asset_key: 'one', location_name: 'here', callback_url: receiver.callbackUrl(attempt_id) }
-  const living = { task_token: receiver.tokenOf(attempt_id), start_deadline_at: new Date(Date.now() + 60_000).toISOString() }
-  const dispatches = [{ ...template, ...own, ...living, ...members }]
+  const dispatches = [{ ...dispatchOf(attempt_id), ...members }]
   const response = await fetch(`${worker?.url}/servo/v1/dispatch`, {
     method: 'POST',
     body: JSON.stringify({ protocol: 'servo-worker-v1', dispatches }),
@@ -341,4 +340,31 @@ test('a body that is too large is refused before it is read', async () => {
     sent.flushHeaders()
   })
   expect(status).toBe(413)
+})
+
+describe('callbacks of several attempts', () => {
+  /** Hands over so many at once, to a worker with a slot for each. */
+  async function dispatchMany(count: number, members: Partial<Dispatch>): Promise<readonly string[]> {
+    await serve(() => undefined, { slots: count })
+    const ids = Array.from({ length: count }, newAttempt)
+    const dispatches = ids.map((attempt_id) => ({ ...dispatchOf(attempt_id), ...members }))
+    await fetch(`${worker?.url}/servo/v1/dispatch`, { method: 'POST', body: JSON.stringify({ protocol: 'servo-worker-v1', dispatches }) })
+    return ids
+  }
+
+  test('go together where the API takes them so', async () => {
+    await receiver.close()
+    receiver = await startReceiver({ takes_together: true })
+    const ids = await dispatchMany(30, { callbacks_url: receiver.callbacks_url as string })
+    for (const attempt_id of ids) await receiver.completed(attempt_id)
+    expect(receiver.request_sizes.reduce((sum, size) => sum + size, 0)).toBe(60)
+    expect(receiver.request_sizes.length).toBeLessThan(20)
+    expect(receiver.request_sizes[0]).toBe(30)
+  })
+
+  test('go one by one where it turns out not to', async () => {
+    const ids = await dispatchMany(3, { callbacks_url: receiver.callbackUrl('together') })
+    for (const attempt_id of ids) await receiver.completed(attempt_id)
+    expect(receiver.request_sizes).toEqual([1, 1, 1, 1, 1, 1])
+  })
 })
