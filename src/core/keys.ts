@@ -106,12 +106,14 @@ export const sensorPollKey = (sensor_id: string, poll_epoch: number, cursor_befo
 
 // Objects
 
-export const startClaimName = (attempt_id: string): string => `starts/${sha256Hex(attempt_id)}`
+export const START_CLAIMS_PREFIX = 'starts/'
+export const startClaimName = (attempt_id: string): string => `${START_CLAIMS_PREFIX}${sha256Hex(attempt_id)}`
 /** The list's text is its object's whole body. */
 export const listName = (list_sha256: string): string => `lists/${list_sha256}.json`
 export const listSha256 = (values: readonly string[]): string => sha256Hex(canonicalJson(values))
+export const CLAIMS_PREFIX = 'claims/'
 export const claimName = (claim: { readonly client_key: string; readonly principal: string; readonly route: string }): string =>
-  `claims/${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`
+  `${CLAIMS_PREFIX}${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`
 
 /** What an attempt logged, chunk by chunk: names in the order of their numbers. */
 export const logFolder = ({ run_id, attempt_id }: Pick<AttemptIds, 'run_id' | 'attempt_id'>): string =>

@@ -143,6 +143,10 @@ export const CLAIM_KEPT_MS = 30 * DAY_MS
 export const CLAIM_APPENDS_MS_MAX = 6 * DAY_MS
 /** Counted from the end of the attempt. */
 export const START_CLAIM_KEPT_MS = 7 * DAY_MS
+/** Pages of a thousand names that one look at either sort of claims lists: a few seconds, six times an hour. */
+export const COLLECT_CLAIM_PAGES_MAX = 20
+/** Claims of either sort that one look removes: 144,000 a day, a call each. */
+export const COLLECT_CLAIMS_MAX = 1_000
 /** Every revision of this long can be opened by `as_of`. */
 export const AS_OF_KEPT_MS = DAY_MS
 /** Segments named longer ago are not listed any more; `local` reads one folder an hour, GCS pages of 1,000 names. */
