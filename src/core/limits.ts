@@ -95,6 +95,8 @@ export const LOG_CHUNK_BYTES_MAX = MB
 export const LOG_LINES_PER_CHUNK_MAX = 5_000
 /** A smaller chunk counts as this: an attempt has at most some ten thousand objects, however little is in each. */
 export const LOG_CHUNK_BYTES_MIN = KB
+/** What a process adds to an attempt's log before it asks the store what others have added: ten listings in all. */
+export const LOG_COUNTED_BYTES_MAX = MB
 /** So many digits sort the names of chunks by their numbers: a hundred times as many as fit into LOG_BYTES_MAX. */
 export const LOG_CHUNK_DIGITS = 6
 export const LOG_CHUNKS_MAX = 10 ** LOG_CHUNK_DIGITS
