@@ -23,7 +23,11 @@ export const createMaintenance = (deps: MaintenanceDeps) => ({
         const merged = merge ? await mergeBase(deps) : undefined
         const missed = collect ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
         const collected = collect ? await collectAll(deps) : undefined
-        return { merged_files: mergedCount(merged), collected_files: collected === undefined ? 0 : collected.deleted_count + collected.claims_deleted_count, missed: missed.slice(0, MISSED_MAX) }
+        return {
+          merged_files: mergedCount(merged),
+          collected_files: collected === undefined ? 0 : collected.deleted_count + collected.claims_deleted_count,
+          missed: missed.slice(0, MISSED_MAX),
+        }
       }),
     )
   },
