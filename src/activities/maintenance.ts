@@ -1,6 +1,6 @@
 // What no turn does: base merges, a look through the whole listing window, collection.
 
-import { type CollectAnswer, collectOrphans } from '../compactor/collect.js'
+import { collectAll } from '../compactor/collect.js'
 import { type MergeAnswer, mergeBase } from '../compactor/merge.js'
 import type { PublishDeps } from '../compactor/publish.js'
 import { findMissedSegments } from '../compactor/window.js'
@@ -22,12 +22,15 @@ export const createMaintenance = (deps: MaintenanceDeps) => ({
       explained(async () => {
         const merged = merge ? await mergeBase(deps) : undefined
         const missed = collect ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
-        const collected = collect ? await collectOrphans(deps) : undefined
-        return { merged_files: mergedCount(merged), collected_files: collectedCount(collected), missed: missed.slice(0, MISSED_MAX) }
+        const collected = collect ? await collectAll(deps) : undefined
+        return {
+          merged_files: mergedCount(merged),
+          collected_files: collected === undefined ? 0 : collected.deleted_count + collected.claims_deleted_count,
+          missed: missed.slice(0, MISSED_MAX),
+        }
       }),
     )
   },
 })
 
 const mergedCount = (merged: MergeAnswer | undefined): number => (merged?.kind === 'merged' ? merged.parts_written : 0)
-const collectedCount = (collected: CollectAnswer | undefined): number => collected?.deleted_count ?? 0

@@ -22,7 +22,6 @@ import { addRunRoutes } from './runs.js'
 import { addSystemRoutes } from './system.js'
 
 export type { ApiDeps } from './http/deps.js'
-export { listeningFault } from './http/principal.js'
 
 export const API_PREFIX = '/api/v1/orchestration'
 

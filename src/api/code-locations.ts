@@ -87,12 +87,13 @@ function addDeploy(app: Api, deps: RouteDeps): void {
         operationId: 'deployCodeLocation',
         tags: TAGS,
         summary: 'Deploy a code location, whole',
-        description: 'What a deploy does not contain any more is removed. The same content again changes nothing.',
+        description:
+          'What a deploy does not contain any more is removed. 202: it is accepted. 200: nothing was, because it is a dry run or changes nothing.',
         headers: idempotencyHeader,
         params: locationParams,
         querystring: deployQuery,
         body: deployAsked,
-        response: { 200: deployAnswer, ...problems(409, 413, 422) },
+        response: { 200: deployAnswer, 202: deployAnswer, ...problems(409, 413, 422) },
       },
     },
     async (request, reply) => {
@@ -115,7 +116,7 @@ function addDeploy(app: Api, deps: RouteDeps): void {
               drafts,
               source: 'servo/deploy',
               answerOf: ([event]) => ({
-                status: 200,
+                status: event === undefined ? 200 : 202,
                 body: { dry_run: false, diff, location_version, ...(event === undefined ? {} : { accepted_event_id: event.event_id }) },
               }),
             }
@@ -123,11 +124,12 @@ function addDeploy(app: Api, deps: RouteDeps): void {
         ),
       )
       const answer = claimed.body as DeployBody
+      if (answer.accepted_event_id === undefined) return reply.code(200).send(answer)
       const outcome = query.wait ? await outcomeOf(deps, claimed, waitMsOf(query)) : undefined
-      if (outcome === undefined) return reply.code(200).send(answer)
+      if (outcome === undefined) return reply.code(202).send(answer)
       if (outcome.kind === 'refused') throw new RefusedError(await deployRefused(deps, claimed, outcome.sequence))
       const applied = outcome.kind === 'applied' ? 1 : 0
-      return reply.code(200).send({ ...answer, location_version: answer.location_version + applied, outcome })
+      return reply.code(202).send({ ...answer, location_version: answer.location_version + applied, outcome })
     },
   )
 }

@@ -55,6 +55,13 @@ export function addCancelRoutes(app: Api, deps: RouteDeps): void {
   addCancelMany(app, deps)
 }
 
+type CancelledMany = {
+  readonly run_ids: readonly string[]
+  readonly matched_count: number
+  readonly more: boolean
+  readonly accepted_event_id?: string
+}
+
 function addCancelMany(app: Api, deps: RouteDeps): void {
   app.post(
     '/runs/cancel',
@@ -65,12 +72,13 @@ function addCancelMany(app: Api, deps: RouteDeps): void {
         summary: 'Ask for all open runs that fit to be cancelled',
         description: `At most ${CANCELLED_RUNS_MAX} a call, the newest first: \`more\` says whether to ask again.`,
         headers: idempotencyHeader,
+        querystring: runQuery,
         body: cancelManyAsked,
         response: { 202: cancelManyAccepted, ...problems(422) },
       },
     },
     async (request, reply) => {
-      const { body } = request
+      const { body, query } = request
       const claimed = orRefuse(
         await submitClaimed(deps, claimOf(request, 'POST /runs/cancel', body), requestOf(body), async (request_id) => {
           const { state, ...filter } = body.filter
@@ -82,13 +90,21 @@ function addCancelMany(app: Api, deps: RouteDeps): void {
           return {
             drafts: run_ids.map((run_id) => cancelDraft(run_id, body, request_id)),
             source: 'servo/api',
-            answerOf: () => ({ status: 202, body: { run_ids, matched_count: run_ids.length, more } }),
+            answerOf: ([event]) => ({
+              status: 202,
+              body: {
+                run_ids,
+                matched_count: run_ids.length,
+                more,
+                ...(event === undefined ? {} : { accepted_event_id: event.event_id }),
+              },
+            }),
           }
         }),
       )
-      return reply
-        .code(202)
-        .send(claimed.body as { readonly run_ids: readonly string[]; readonly matched_count: number; readonly more: boolean })
+      // They are one batch, which is folded within one revision: when the first is, all are.
+      const outcome = query.wait === true ? await outcomeOf(deps, claimed, waitMsOf(query)) : undefined
+      return reply.code(202).send({ ...(claimed.body as CancelledMany), ...(outcome === undefined ? {} : { outcome }) })
     },
   )
 }

@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { problem } from '../commands/problem.js'
-import { requireApiToken } from './http/principal.js'
 import type { Api, RouteDeps } from './http/deps.js'
+import { hasApiToken, requireApiToken } from './http/principal.js'
 import { problems, RefusedError } from './problems.js'
 
 const TAGS = ['system']
@@ -11,9 +11,26 @@ const TAGS = ['system']
 const OPEN = { rateLimit: false } as const
 
 const health = z.object({ ok: z.boolean(), version: z.string() }).meta({ id: 'Health' })
+const check = z.object({
+  name: z.string(),
+  ok: z.boolean(),
+  needed: z.boolean().meta({ description: 'false: what is asked for is accepted without it, and carried out when it is back.' }),
+  detail: z.string().optional().meta({ description: 'For callers with the API token, where one is needed.' }),
+})
 const readiness = z
-  .object({ ready: z.boolean(), checks: z.array(z.object({ name: z.string(), ok: z.boolean(), detail: z.string() })) })
+  .object({
+    ready: z.boolean(),
+    degraded: z.boolean().meta({ description: 'true: it answers, and something that it does not need is missing.' }),
+    checks: z.array(check),
+  })
   .meta({ id: 'Readiness' })
+
+/** As often as they like, like OPEN; but who comes with a token may be guessing one. */
+const OPEN_WITHOUT_TOKEN = {
+  rateLimit: {
+    allowList: ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => headers['authorization'] === undefined,
+  },
+}
 
 export function addSystemRoutes(app: Api, deps: RouteDeps): void {
   const { version } = deps
@@ -34,23 +51,28 @@ export function addSystemRoutes(app: Api, deps: RouteDeps): void {
   app.get(
     '/readyz',
     {
-      config: OPEN,
+      config: OPEN_WITHOUT_TOKEN,
       schema: {
         operationId: 'getReadiness',
         tags: TAGS,
         security: [],
         summary: 'What it needs is there',
+        description: '503 says what is missing. Details are for callers with the API token, where one is needed.',
         response: { 200: readiness, ...problems() },
       },
     },
-    async (_request, reply) => {
-      const checks = await deps.readiness()
-      const missing = checks.filter(({ ok }) => !ok)
+    async (request, reply) => {
+      const found = await deps.readiness()
+      const isTold = hasApiToken(request, deps.api_token)
+      const checks = found.map(({ name, ok, needed, detail }) => ({ name, ok, needed, ...(isTold ? { detail } : {}) }))
+      const missing = found.filter(({ ok, needed }) => !ok && needed)
       if (missing.length > 0) {
-        const detail = `Not ready: ${missing.map((check) => `${check.name}: ${check.detail}`).join(' ')}`
-        throw new RefusedError(problem('not-ready', detail, { members: { checks } }))
+        const why = isTold
+          ? missing.map(({ name, detail }) => `${name}: ${detail}`).join(' ')
+          : `${missing.map(({ name }) => name).join(', ')}. Ask with the API token for what is wrong.`
+        throw new RefusedError(problem('not-ready', `Not ready: ${why}`, { members: { checks } }))
       }
-      return reply.code(200).send({ ready: true, checks })
+      return reply.code(200).send({ ready: true, degraded: found.some(({ ok }) => !ok), checks })
     },
   )
   app.get(

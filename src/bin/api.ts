@@ -2,6 +2,7 @@
 // and works while Temporal does not.
 
 import { createApi } from '../api/app.js'
+import type { Readiness } from '../api/http/deps.js'
 import { createPoker } from '../activities/poke.js'
 import { isOperatingError, messageOf } from '../core/errors.js'
 import { createCurrent, type Current } from '../readers/current.js'
@@ -64,34 +65,34 @@ async function gaugesOf(deps: Deps, reader: Reader) {
   }
 }
 
-export type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
-
 const TEMPORAL_TIMEOUT_MS = 2_000
 
-/** What has to be there before requests make sense. Temporal is told of and not asked for: commands wait for it. */
-async function readiness(current: Current, temporal: TemporalClient): Promise<readonly Check[]> {
+/** What has to be there before requests make sense. Temporal has not: commands are durable without it, and wait for it. */
+async function readiness(current: Current, temporal: TemporalClient): Promise<readonly Readiness[]> {
   return Promise.all([readinessOfStore(current), readinessOfTemporal(temporal)])
 }
 
-async function readinessOfStore(current: Current): Promise<Check> {
+async function readinessOfStore(current: Current): Promise<Readiness> {
+  const what = { name: 'store', needed: true }
   try {
     const view = await current.latest()
-    if (view !== undefined) return { name: 'store', ok: true, detail: `revision ${view.sequence}` }
-    return { name: 'store', ok: false, detail: 'Nothing is published yet: the first turn does it. Is `servo automation` running?' }
+    if (view !== undefined) return { ...what, ok: true, detail: `revision ${view.sequence}` }
+    return { ...what, ok: false, detail: 'Nothing is published yet: the first turn does it. Is `servo automation` running?' }
   } catch (error) {
-    return { name: 'store', ok: false, detail: messageOf(error) }
+    return { ...what, ok: false, detail: messageOf(error) }
   }
 }
 
-async function readinessOfTemporal({ client }: TemporalClient): Promise<Check> {
+async function readinessOfTemporal({ client }: TemporalClient): Promise<Readiness> {
+  const what = { name: 'temporal', needed: false }
   try {
     const deadline = Date.now() + TEMPORAL_TIMEOUT_MS
     await client.connection.withDeadline(deadline, () => client.workflowService.getSystemInfo({}))
-    return { name: 'temporal', ok: true, detail: 'it answers' }
+    return { ...what, ok: true, detail: 'it answers' }
   } catch (error) {
     return {
-      name: 'temporal',
-      ok: true,
+      ...what,
+      ok: false,
       detail: `It does not answer: ${messageOf(error)} Commands are accepted, and carried out when it is back.`,
     }
   }

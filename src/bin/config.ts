@@ -1,7 +1,7 @@
 // What a process is told by flags and by its environment: read once, at its start, with everything that is wrong with it in
 // one message. A flag goes before the environment, and the environment before the default.
 
-import { isLoopback } from '../core/host.js'
+import { listeningFault } from '../core/host.js'
 import { isName, isTenantId } from '../core/ids.js'
 import { NAMESPACE_DEFAULT } from '../core/names.js'
 import { parseSecrets } from '../core/secrets.js'
@@ -82,11 +82,8 @@ export function readApiConfig(environment: Environment): ApiConfig {
   const port = source.read('SERVO_PORT', String(PORT_DEFAULT), wholeFrom(0, 65_535)) ?? 0
   const api_token = source.read('SERVO_API_TOKEN', undefined, atLeast(16))
   const rate_limit_per_minute = source.read('SERVO_RATE_LIMIT', '6000', wholeFrom(1, 10_000_000)) ?? 0
-  if (!isLoopback(host) && api_token === undefined) {
-    source.faults.push(
-      `SERVO_HOST is ${JSON.stringify(host)}, which others can reach, and SERVO_API_TOKEN is not set. Set a token of 16 characters or more, or listen on 127.0.0.1.`,
-    )
-  }
+  const fault = listeningFault({ host, api_token })
+  if (fault !== undefined) source.faults.push(fault)
   return complete(source, { ...server, host, port, api_token, rate_limit_per_minute })
 }
 

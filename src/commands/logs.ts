@@ -3,16 +3,25 @@
 
 import { isOperatingError, messageOf, unavailable } from '../core/errors.js'
 import { logChunkName, logFolder } from '../core/keys.js'
-import { LOG_BYTES_MAX, LOG_CHUNK_BYTES_MAX, LOG_CHUNK_BYTES_MIN, LOG_CHUNKS_MAX } from '../core/limits.js'
+import { LOG_BYTES_MAX, LOG_CHUNK_BYTES_MAX, LOG_CHUNK_BYTES_MIN, LOG_CHUNKS_MAX, LOG_COUNTED_BYTES_MAX } from '../core/limits.js'
 import type { TokenClaims } from '../core/token.js'
 import { CREATE } from '../storage/object-store.js'
 import type { WriteOnce } from '../storage/write-once.js'
 import { type Problem, problem } from './problem.js'
 
-/** What each attempt has stored, by attempt id: listed once, then counted. Processes that serve one attempt at the same time
- *  do not see each other's chunks, so that the limit is that of each; one that takes over has listed what is there. */
-export type LogCounts = Map<string, Promise<Stored>>
-type Stored = { bytes: number; readonly chunks: Set<number> }
+/** What each attempt has stored, by attempt id: as the store lists it, and what this process has added since. Another process
+ *  may serve the same attempt, so the store is asked again where a chunk does not follow one that is known, and before much
+ *  is added to a listing. A worker that numbers its chunks in order meets the limit to the byte, whoever serves it. */
+export type LogCounts = Map<string, Counted>
+type Counted = {
+  /** What each chunk counts, by its number. */
+  readonly costs: Map<number, number>
+  bytes: number
+  /** What may still be added before the store is asked again. */
+  unasked_bytes: number
+  listing: Promise<void> | undefined
+  readonly under_way: Map<number, Promise<void>>
+}
 
 export type LogDeps = WriteOnce & { readonly log_counts: LogCounts }
 
@@ -29,30 +38,46 @@ export async function storeLogs(deps: LogDeps, attempt: Attempt, { chunk, lines 
   if (bytes.length > LOG_CHUNK_BYTES_MAX) {
     return problem('too-large', `The chunk has ${bytes.length} bytes, and ${LOG_CHUNK_BYTES_MAX} is the most. Send its lines in several.`)
   }
-  const stored = await countOf(deps, attempt)
-  if (stored.chunks.has(chunk)) return { bytes_left: leftOf(stored) }
+  const counted = countedOf(deps, attempt)
+  if (isListingDue(counted, chunk)) await lookAgain(deps, attempt, counted)
+  if (counted.costs.has(chunk)) {
+    // Sent again before it was answered: it is answered once it is durable.
+    await counted.under_way.get(chunk)
+    return { bytes_left: leftOf(counted) }
+  }
   const cost = costOf(bytes.length)
-  if (stored.bytes + cost > LOG_BYTES_MAX) {
+  if (counted.bytes + cost > LOG_BYTES_MAX) {
     return problem(
       'too-large',
-      `This attempt has logged ${stored.bytes} of ${LOG_BYTES_MAX} bytes, and the chunk does not fit. Send no more, and write less or elsewhere.`,
+      `This attempt has logged ${counted.bytes} of ${LOG_BYTES_MAX} bytes, and the chunk does not fit. Send no more, and write less or elsewhere.`,
     )
   }
-  // Taken before the write: chunks that come at the same time see each other.
-  stored.bytes += cost
-  stored.chunks.add(chunk)
+  // Counted before the write: chunks that come at the same time see each other.
+  count(counted, chunk, cost)
+  counted.unasked_bytes -= cost
+  const stored = createChunk(deps, logChunkName(attempt, chunk), bytes)
+  counted.under_way.set(chunk, stored)
   try {
-    await createChunk(deps, logChunkName(attempt, chunk), bytes)
+    await stored
   } catch (error) {
-    // It may be there or not: the next chunk lists again.
-    deps.log_counts.delete(attempt.attempt_id)
+    // It may be there or not: the store is asked before the next one.
+    counted.costs.delete(chunk)
+    counted.bytes -= cost
+    counted.unasked_bytes = 0
     throw error
+  } finally {
+    counted.under_way.delete(chunk)
   }
-  return { bytes_left: leftOf(stored) }
+  return { bytes_left: leftOf(counted) }
 }
 
 const costOf = (bytes: number): number => Math.max(bytes, LOG_CHUNK_BYTES_MIN)
-const leftOf = ({ bytes }: Stored): number => Math.max(0, LOG_BYTES_MAX - bytes)
+const leftOf = ({ bytes }: Counted): number => Math.max(0, LOG_BYTES_MAX - bytes)
+
+function count(counted: Counted, chunk: number, cost: number): void {
+  counted.bytes += cost - (counted.costs.get(chunk) ?? 0)
+  counted.costs.set(chunk, cost)
+}
 
 /** The same number again is the same chunk, whoever stored it first. */
 async function createChunk({ store, clock }: WriteOnce, name: string, bytes: Uint8Array): Promise<void> {
@@ -71,32 +96,36 @@ async function createChunk({ store, clock }: WriteOnce, name: string, bytes: Uin
   throw unavailable(`${name} could not be written to ${store.label} (${messageOf(failure)}). Send the chunk again.`, failure)
 }
 
-function countOf(deps: LogDeps, attempt: Attempt): Promise<Stored> {
-  const { log_counts } = deps
-  const { attempt_id } = attempt
-  const known = log_counts.get(attempt_id) ?? listChunks(deps, attempt)
+function countedOf({ log_counts }: LogDeps, { attempt_id }: Attempt): Counted {
+  const counted = log_counts.get(attempt_id) ?? { costs: new Map(), bytes: 0, unasked_bytes: 0, listing: undefined, under_way: new Map() }
   // The youngest last, so that the oldest goes.
   log_counts.delete(attempt_id)
-  log_counts.set(attempt_id, known)
-  known.catch(() => log_counts.delete(attempt_id))
+  log_counts.set(attempt_id, counted)
   for (const oldest of log_counts.keys()) {
     if (log_counts.size <= COUNTS_MAX) break
     log_counts.delete(oldest)
   }
-  return known
+  return counted
 }
 
-async function listChunks({ store }: WriteOnce, attempt: Attempt): Promise<Stored> {
+const isListingDue = ({ costs, unasked_bytes }: Counted, chunk: number): boolean =>
+  !costs.has(chunk) && (unasked_bytes <= 0 || (chunk > 0 && !costs.has(chunk - 1)))
+
+function lookAgain(deps: LogDeps, attempt: Attempt, counted: Counted): Promise<void> {
+  counted.listing ??= listChunks(deps, attempt, counted).finally(() => {
+    counted.listing = undefined
+  })
+  return counted.listing
+}
+
+/** Chunks are never deleted: what was counted and is not listed is on its way. */
+async function listChunks({ store }: WriteOnce, attempt: Attempt, counted: Counted): Promise<void> {
   const folder = logFolder(attempt)
-  const stored: Stored = { bytes: 0, chunks: new Set() }
   let after: string | undefined
   do {
     const { objects, next } = await store.list(folder, after)
-    for (const { name, size } of objects) {
-      stored.bytes += costOf(size)
-      stored.chunks.add(Number(name.slice(folder.length).replace('.ndjson', '')))
-    }
+    for (const { name, size } of objects) count(counted, Number(name.slice(folder.length).replace('.ndjson', '')), costOf(size))
     after = next
   } while (after !== undefined)
-  return stored
+  counted.unasked_bytes = LOG_COUNTED_BYTES_MAX
 }

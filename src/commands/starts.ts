@@ -3,11 +3,9 @@
 // read all before it, so an attempt is claimed once, whatever queues, workers and processes do. A claim is made durable
 // before TaskStarted is appended, and is never given back.
 
-import { z } from 'zod'
 import { corrupt } from '../core/errors.js'
-import { parseJson } from '../core/json.js'
-import { type AttemptIds, type StartGroup, startLogFolder, startLogName } from '../core/keys.js'
-import { instantText } from '../core/time.js'
+import { type StartGroup, startLogFolder, startLogName } from '../core/keys.js'
+import { parseStartEntry, type StartClaim, type StartEntry, startEntryDocument } from '../ledger/start-entry.js'
 import { readIntact } from '../storage/read-intact.js'
 import { type CreateDeps, createOrRead } from './create-or-read.js'
 
@@ -25,19 +23,13 @@ type StartLog = {
   isWriting: boolean
 }
 
-type Owner = { readonly execution_id: string; readonly worker_id: string }
-export type StartClaim = AttemptIds & Owner & { readonly sequence: number }
+type Owner = Pick<StartClaim, 'execution_id' | 'worker_id'>
 type Waiting = { readonly claim: StartClaim; readonly resolve: (owner: Owner) => void; readonly reject: (error: unknown) => void }
 
-const SCHEMA = 'servo-starts-v1'
 const LOGS_MAX = 1_000
 /** An entry of some hundred kilobytes. */
 const CLAIMS_PER_ENTRY_MAX = 500
 const AGAIN = 'Ask again with the same execution_id.'
-
-const owner = z.object({ attempt_id: z.string(), execution_id: z.string(), worker_id: z.string() })
-const ENTRY = z.object({ schema: z.literal(SCHEMA), starts: z.array(owner) })
-type Entry = z.infer<typeof ENTRY>
 
 /** Whose the attempt is now: the asker's, or that of whoever came first. */
 export function claimStart(deps: StartDeps, group: StartGroup, claim: StartClaim): Promise<Owner> {
@@ -58,7 +50,7 @@ export async function readStart(deps: StartDeps, group: StartGroup, attempt_id: 
     const name = startLogName(group, number)
     const found = await readIntact(deps.store, name)
     if (found.kind === 'absent') return undefined
-    learn(log, number, parseEntry(name, found.bytes))
+    learn(log, parseEntry(name, found.bytes))
   }
 }
 
@@ -75,10 +67,11 @@ function logOf({ start_logs }: StartDeps, group: StartGroup): StartLog {
   return log
 }
 
-/** The first claim goes at once; those that come while it is written go together in the next entry. */
+/** Claims of the same moment go at once, in one entry; those that come while it is written go together in the next. */
 async function drain(deps: StartDeps, log: StartLog): Promise<void> {
   if (log.isWriting) return
   log.isWriting = true
+  await undefined
   while (log.waiting.length > 0) {
     const group = log.waiting.splice(0, CLAIMS_PER_ENTRY_MAX)
     try {
@@ -97,10 +90,10 @@ async function settle(deps: StartDeps, log: StartLog, group: readonly Waiting[])
     if (starts.length === 0) break
     const number = log.length + 1
     const name = startLogName(log.group, number)
-    const content = { schema: SCHEMA, claimed_at: instantText(deps.clock.now()), starts }
-    const found = await createOrRead(deps, name, content, AGAIN)
+    const entry: StartEntry = { ...log.group, number, starts }
+    const found = await createOrRead(deps, name, startEntryDocument(entry, deps.clock.now()), AGAIN)
     // An own entry whose answer was lost looks like another's, and is learnt like one.
-    learn(log, number, found === 'created' ? content : parseEntry(name, found))
+    learn(log, found === 'created' ? entry : parseEntry(name, found))
   }
   for (const { claim, resolve } of group) resolve(log.owners.get(claim.attempt_id) as Owner)
 }
@@ -112,7 +105,7 @@ function firstOfEach(group: readonly Waiting[]): ReadonlyMap<string, StartClaim>
   return claims
 }
 
-function learn(log: StartLog, number: number, { starts }: Pick<Entry, 'starts'>): void {
+function learn(log: StartLog, { number, starts }: StartEntry): void {
   // Two who read at the same time learn the same entry.
   log.length = Math.max(log.length, number)
   for (const { attempt_id, execution_id, worker_id } of starts) {
@@ -120,8 +113,8 @@ function learn(log: StartLog, number: number, { starts }: Pick<Entry, 'starts'>)
   }
 }
 
-function parseEntry(name: string, bytes: Uint8Array): Entry {
-  const parsed = ENTRY.safeParse(parseJson(Buffer.from(bytes).toString('utf8')))
-  if (!parsed.success) throw corrupt(`${name} is no entry of a log of starts that this version understands.`)
-  return parsed.data
+function parseEntry(name: string, bytes: Uint8Array): StartEntry {
+  const entry = parseStartEntry(name, bytes)
+  if (entry === undefined) throw corrupt(`${name} is no entry of a log of starts that this version understands.`)
+  return entry
 }

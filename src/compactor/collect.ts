@@ -5,13 +5,22 @@ import { AS_OF_KEPT_MS, ORPHAN_AGE_MS } from '../core/limits.js'
 import { type Clock, instantMs, stampMs } from '../core/time.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { type Checkpoint, checkpointName, parseCheckpoint, type Pointer, type Revision, STATE_PREFIX } from '../tables/revision.js'
-import { type PublishedPointer, readDocument, readPointer } from '../tables/snapshot.js'
+import { type PublishedPointer, readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
 import { walkBack } from './chain.js'
+import { collectClaims } from './collect-claims.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
 
 export type CollectAnswer = { readonly kept_count: number; readonly deleted_count: number; readonly too_young_count: number }
 
 export type CollectDeps = { readonly store: ObjectStore; readonly clock: Clock }
+
+export type Collected = CollectAnswer & { readonly claims_deleted_count: number }
+
+/** All that is collected. Logs are not: they go with their run, and runs are kept. */
+export const collectAll = async (deps: CollectDeps & TableStore): Promise<Collected> => ({
+  ...(await collectOrphans(deps)),
+  ...(await collectClaims(deps)),
+})
 
 export async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   const { store } = deps

@@ -106,17 +106,19 @@ export const sensorPollKey = (sensor_id: string, poll_epoch: number, cursor_befo
 
 // Objects
 
+export const STARTS_PREFIX = 'starts/'
 /** Attempts of one location that were dispatched by the same turn share a log of starts; entries count from 1. */
 export type StartGroup = { readonly location_name: string; readonly dispatched_at: number }
 export const startLogFolder = ({ location_name, dispatched_at }: StartGroup): string =>
-  `starts/${sha256Hex(canonicalJson({ dispatched_at: instantText(dispatched_at), location_name }))}/`
+  `${STARTS_PREFIX}${sha256Hex(canonicalJson({ dispatched_at: instantText(dispatched_at), location_name }))}/`
 export const startLogName = (group: StartGroup, entry: number): string =>
   `${startLogFolder(group)}${String(entry).padStart(START_LOG_DIGITS, '0')}.json`
 /** The list's text is its object's whole body. */
 export const listName = (list_sha256: string): string => `lists/${list_sha256}.json`
 export const listSha256 = (values: readonly string[]): string => sha256Hex(canonicalJson(values))
+export const CLAIMS_PREFIX = 'claims/'
 export const claimName = (claim: { readonly client_key: string; readonly principal: string; readonly route: string }): string =>
-  `claims/${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`
+  `${CLAIMS_PREFIX}${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`
 
 /** What an attempt logged, chunk by chunk: names in the order of their numbers. */
 export const logFolder = ({ run_id, attempt_id }: Pick<AttemptIds, 'run_id' | 'attempt_id'>): string =>

@@ -99,6 +99,8 @@ export const LOG_CHUNK_BYTES_MAX = MB
 export const LOG_LINES_PER_CHUNK_MAX = 5_000
 /** A smaller chunk counts as this: an attempt has at most some ten thousand objects, however little is in each. */
 export const LOG_CHUNK_BYTES_MIN = KB
+/** What a process adds to an attempt's log before it asks the store what others have added: ten listings in all. */
+export const LOG_COUNTED_BYTES_MAX = MB
 /** So many digits sort the names of chunks by their numbers: a hundred times as many as fit into LOG_BYTES_MAX. */
 export const LOG_CHUNK_DIGITS = 6
 export const LOG_CHUNKS_MAX = 10 ** LOG_CHUNK_DIGITS
@@ -151,6 +153,10 @@ export const CLAIM_KEPT_MS = 30 * DAY_MS
 export const CLAIM_APPENDS_MS_MAX = 6 * DAY_MS
 /** Counted from the end of the attempt. */
 export const START_CLAIM_KEPT_MS = 7 * DAY_MS
+/** Pages of a thousand names that one look at either sort of claims lists: a few seconds, six times an hour. */
+export const COLLECT_CLAIM_PAGES_MAX = 20
+/** Claims of either sort that one look removes: 144,000 a day, a call each. */
+export const COLLECT_CLAIMS_MAX = 1_000
 /** Every revision of this long can be opened by `as_of`. */
 export const AS_OF_KEPT_MS = DAY_MS
 /** Segments named longer ago are not listed any more; `local` reads one folder an hour, GCS pages of 1,000 names. */

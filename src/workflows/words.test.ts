@@ -1,19 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
-import type { MaintenanceReport, TurnReport } from './contract.js'
+import { TURN_REPORT } from '../../test/fixtures/loop-reports.js'
+import type { MaintenanceReport } from './contract.js'
 import { errorText, maintenanceDetails, statusOf, waitSummary, workspaceDetails } from './words.js'
 
-const REPORT: TurnReport = {
-  sequence: 4_213,
-  published_count: 1,
-  more: false,
-  merge_due: false,
-  wake_in_ms: null,
-  wake_at: null,
-  open_runs: 0,
-  running_tasks: 0,
-  waiting_tasks: 0,
-  unstarted: 0,
-}
+const REPORT = { ...TURN_REPORT, sequence: 4_213, published_count: 1 }
 const MAINTENANCE: MaintenanceReport = { merged_files: 3, collected_files: 12, missed: ['01JHMPFN80G8M4P9V0MMKSSZ7N'] }
 
 describe('what a page of the Temporal UI says', () => {

@@ -1,7 +1,7 @@
 // What workers say over the API, with tokens of their own; and what they log.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { LOG_BYTES_MAX } from '../../src/core/limits.js'
+import { LOG_BYTES_MAX, LOG_COUNTED_BYTES_MAX } from '../../src/core/limits.js'
 import { makeToken } from '../../src/core/token.js'
 import {
   API_TOKEN,
@@ -233,6 +233,27 @@ describe('logs', () => {
     expect((await log(out, 1_000_000, lines('x'))).body['detail']).toBe(
       'chunk is 1000000. Number the chunks of an attempt 0, 1, 2 and so on.',
     )
+  })
+
+  test('end at the limit also where several processes serve the attempt in turn', async () => {
+    const out = await dispatch()
+    const apis = await Promise.all(['one', 'two', 'three'].map(async () => createAsker(await world.start())))
+    const mega = lines(...Array.from({ length: 15 }, () => 'x'.repeat(60_000)))
+    // In order, from whoever is next; then each process with numbers of its own, which follow one another.
+    const inTurn = async (chunk: number) => (await log(out, chunk, mega, apis[chunk % 3])).status
+    const statuses: number[] = []
+    for (let chunk = 0; chunk < 14; chunk++) statuses.push(await inTurn(chunk))
+    expect(statuses.filter((status) => status === 200)).toHaveLength(Math.floor(LOG_BYTES_MAX / (15 * 60_080)))
+
+    const another = await dispatch()
+    let kept = 0
+    for (let i = 0; i < 36; i++) {
+      const answer = await log(another, 1_000 * (i % 3) + Math.floor(i / 3), mega, apis[i % 3])
+      kept += answer.status === 200 ? 1 : 0
+    }
+    // Each process may be a listing behind.
+    expect(kept * 15 * 60_000).toBeLessThanOrEqual(LOG_BYTES_MAX + 3 * LOG_COUNTED_BYTES_MAX)
+    expect(kept).toBeGreaterThan(10)
   })
 
   test('of one chunk fit one object', async () => {

@@ -20,7 +20,10 @@ describe('a deploy', () => {
     expect(dry.body).toMatchObject({ dry_run: true, location_version: 0, diff: { added: ['a', 'b', 'c'] } })
     expect(dry.body).not.toHaveProperty('accepted_event_id')
     expect(await ask.get('/code-locations/main')).toMatchObject({ status: 404 })
-    expect((await deploy(MAIN)).body).toMatchObject({ location_version: 1, outcome: { kind: 'applied' } })
+    expect(dry.status).toBe(200)
+    const done = await deploy(MAIN)
+    expect(done).toMatchObject({ status: 202, body: { location_version: 1, outcome: { kind: 'applied' } } })
+    expect(done.body['outcome']).toMatchObject({ event_id: done.body['accepted_event_id'] })
     const names: string[] = []
     world.watchPuts((name) => void names.push(name))
     const again = await deploy(MAIN)
@@ -50,8 +53,8 @@ describe('a deploy', () => {
     })
     world.releaseTurns()
     const answers = await Promise.all(both)
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
-    const winner = answers.findIndex(({ status }) => status === 200)
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([202, 409])
+    const winner = answers.findIndex(({ status }) => status === 202)
     const loser = answers[1 - winner]
     expect(loser?.body).toMatchObject({ type: 'urn:servo:problem:conflict', reason: 'STALE_LOCATION', location_version: 2 })
     expect(loser?.body['detail']).toBe('Nothing was deployed: somebody else deployed first. Look at the difference again, and deploy anew.')

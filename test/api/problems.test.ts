@@ -1,7 +1,6 @@
 // Everything that goes wrong is a problem document with a sentence that says what to do; and what the API says of itself.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { listeningFault } from '../../src/api/app.js'
 import { unavailable } from '../../src/core/errors.js'
 import { API_TOKEN, type ApiWorld, type Asker, createApiWorld, createAsker, dispatched, MAIN, SECRETS } from '../fixtures/api-world.js'
 
@@ -156,16 +155,40 @@ describe('a fault', () => {
 describe('the API', () => {
   test('says what it is and whether it is ready', async () => {
     expect((await anybody.get('~/healthz')).body).toEqual({ ok: true, version: '0.1.0' })
-    expect((await anybody.get('~/readyz')).body).toMatchObject({ ready: true })
+    expect((await anybody.get('~/readyz')).body).toMatchObject({ ready: true, degraded: false })
     const { text } = (await ask.get('~/metrics')).body as { readonly text: string }
     expect(text).toContain('\nservo_lag_seconds 1.5\n')
     expect(text).toMatch(/servo_http_request_duration_seconds_count\{route="[^"]+",method="GET",status="2xx"\} \d/)
-    const readiness = async () => [{ name: 'temporal', ok: false, detail: 'It does not answer. Start it.' }]
-    const unready = createAsker(await world.start({ readiness }))
-    expect(await unready.get('~/readyz')).toMatchObject({
+  })
+
+  test('says what is missing: of what it needs with 503, of the rest as degraded', async () => {
+    const store = { name: 'store', ok: true, needed: true, detail: 'revision 3' }
+    const temporal = { name: 'temporal', ok: false, needed: false, detail: 'It does not answer. Start it.' }
+    const degraded = createAsker(await world.start({ readiness: async () => [store, temporal] }))
+    expect(await degraded.get('~/readyz')).toMatchObject({ status: 200, body: { ready: true, degraded: true, checks: [store, temporal] } })
+    const gone = { ...store, ok: false, detail: 'gs://b does not answer.' }
+    const unready = createAsker(await world.start({ readiness: async () => [gone, temporal] }))
+    const answer = await unready.get('~/readyz')
+    expect(answer).toMatchObject({
       status: 503,
-      body: { detail: 'Not ready: temporal: It does not answer. Start it.' },
+      body: { detail: 'Not ready: store: gs://b does not answer.', checks: [gone, temporal] },
     })
+  })
+
+  test('tells details of what is missing to callers with its token alone, and counts those who try one', async () => {
+    const readiness = async () => [{ name: 'store', ok: false, needed: true, detail: 'gs://b does not answer.' }]
+    const api = await world.start({ api_token: API_TOKEN, readiness, rate_limit_per_minute: 2 })
+    const stranger = await createAsker(api).get('~/readyz')
+    expect(stranger).toMatchObject({ status: 503, body: { checks: [{ name: 'store', ok: false, needed: true }] } })
+    expect(stranger.body['detail']).toBe('Not ready: store. Ask with the API token for what is wrong.')
+    expect(JSON.stringify(stranger.body)).not.toContain('gs://b')
+    const guesser = createAsker(api, { authorization: 'Bearer another' })
+    expect(JSON.stringify((await guesser.get('~/readyz')).body)).not.toContain('gs://b')
+    const owner = createAsker(api, { authorization: `Bearer ${API_TOKEN}` })
+    expect((await owner.get('~/readyz')).body['detail']).toBe('Not ready: store: gs://b does not answer.')
+    await guesser.get('~/readyz')
+    expect((await guesser.get('~/readyz')).status).toBe(429)
+    for (let i = 0; i < 5; i++) expect((await createAsker(api).get('~/readyz')).status).toBe(503)
   })
 
   test('keeps a well-formed request id, and makes one otherwise', async () => {
@@ -184,14 +207,6 @@ describe('the API', () => {
     expect(whole).toContain(`"run_id":"${String(body['run_id'])}","task_key":"a"`)
     expect(whole).toContain('"tenant_id":"acme","workspace_id":"prod"')
     for (const secret of [API_TOKEN, String(SECRETS[0].secret), 'servo1.', 'guess-of-a-stranger']) expect(whole).not.toContain(secret)
-  })
-
-  test('listens beyond loopback with a token only', () => {
-    for (const host of ['127.0.0.1', 'localhost', '::1']) expect(listeningFault({ host, api_token: undefined })).toBeUndefined()
-    expect(listeningFault({ host: '0.0.0.0', api_token: 'x' })).toBeUndefined()
-    expect(listeningFault({ host: '0.0.0.0', api_token: undefined })).toBe(
-      'The API would listen on 0.0.0.0 without a token, and everybody who reaches it could deploy and run code. Set an API token, or listen on 127.0.0.1.',
-    )
   })
 })
 

@@ -9,7 +9,7 @@ import { until } from '../fixtures/until.js'
 let at: Commands
 beforeAll(async () => {
   at = await startCommands()
-  expect(await at.ask.post('/code-locations/main/deploy', MAIN)).toMatchObject({ status: 200 })
+  expect(await at.ask.post('/code-locations/main/deploy', MAIN)).toMatchObject({ status: 202 })
 })
 afterAll(() => at.close())
 

@@ -22,6 +22,7 @@ export type Mutant = {
 const APPEND = 'src/ledger/append.ts'
 const SWAP = 'src/compactor/swap.ts'
 const COLLECT = 'src/compactor/collect.ts'
+const COLLECT_CLAIMS = 'src/compactor/collect-claims.ts'
 const MERGE = 'src/compactor/merge.ts'
 const GCS = 'src/storage/gcs.ts'
 
@@ -376,6 +377,19 @@ const MAINTENANCE: readonly Mutant[] = [
     name: 'collector ignoring age',
     edits: [{ file: COLLECT, find: 'server_time - stampMs(creation_time) > ORPHAN_AGE_MS', replace: 'stampMs(creation_time) > 0' }],
     killed_by: invariant(I16, 'I16 files that a turn has uploaded and not published yet are too young to go'),
+  },
+  {
+    name: 'collector taking the claims of attempts that may still start',
+    edits: [
+      { file: COLLECT_CLAIMS, find: ' || isActive(task.state)) return null', replace: ') return null' },
+      { file: COLLECT_CLAIMS, find: 'return task.finished_at', replace: 'return task.finished_at ?? 0' },
+    ],
+    killed_by: turn('collect-claims', 'stays while its attempt may start or runs, and seven days after it was over'),
+  },
+  {
+    name: 'collector beginning at the same claims each time',
+    edits: [{ file: COLLECT_CLAIMS, find: 'sha256Hex(String(begin_at))', replace: "sha256Hex('begin')" }],
+    killed_by: turn('collect-claims', 'goes with all that are as old, however many, some with each look'),
   },
   {
     name: 'collector forgetting revisions that as_of opens',

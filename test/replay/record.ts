@@ -5,72 +5,26 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Context } from '@temporalio/activity'
 import { Client, Connection } from '@temporalio/client'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
-import { NativeConnection, Worker } from '@temporalio/worker'
-import type { Activities } from '../../src/activities/index.js'
+import { NativeConnection } from '@temporalio/worker'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { NAMESPACE_DEFAULT, TASK_QUEUES, workflowId } from '../../src/core/names.js'
 import { WORKFLOW_TYPES } from '../../src/workflows/contract.js'
-import type { MaintenanceReport, TurnReport } from '../../src/workflows/contract.js'
+import { startScriptedLoops } from '../fixtures/scripted-loops.js'
 import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'
 import { until } from '../fixtures/until.js'
-import { workflowsForTests } from '../fixtures/workflows.js'
-import { type Answer, STORIES, type Story } from './stories.js'
+import { STORIES, type Story } from './stories.js'
 
 const FOLDER = fileURLToPath(new URL('histories', import.meta.url))
 const TIMINGS = { backstop_ms: 3_600_000, backstop_ms_max: 7_200_000, maintenance_ms: 3_600_000 }
 /** In every history instead of this process and machine. */
 const IDENTITY = 'recorder'
 
-const TURN: TurnReport = {
-  sequence: 1,
-  published_count: 0,
-  more: false,
-  merge_due: false,
-  wake_in_ms: null,
-  wake_at: null,
-  open_runs: 0,
-  running_tasks: 0,
-  waiting_tasks: 0,
-  unstarted: 0,
-}
-const MAINTENANCE: MaintenanceReport = { merged_files: 0, collected_files: 0, missed: [] }
-
-/** The answers of one loop's activity. What is not in the list is as if nothing had happened. */
-function scripted<Report>(usual: Report, answers: readonly Answer<Report>[] = []) {
-  let calls = 0
-  let letGo: () => void = () => undefined
-  return {
-    calls: () => calls,
-    letGo: () => letGo(),
-    async answer(): Promise<Report> {
-      const answer = answers[calls]
-      const held = answer === 'held' ? new Promise<void>((resolve) => (letGo = resolve)) : undefined
-      calls += 1
-      if (answer instanceof Error) throw answer
-      if (held !== undefined) {
-        // A cancellation arrives with the answer to a beat.
-        const timer = setInterval(() => Context.current().heartbeat(), 100)
-        await Promise.race([held, Context.current().cancelled]).finally(() => clearInterval(timer))
-      }
-      return { ...usual, ...(typeof answer === 'object' ? answer : {}) }
-    },
-  }
-}
-
 async function record(name: string, story: Story, client: Client, connection: NativeConnection): Promise<void> {
   const scope = { tenant_id: 'acme', workspace_id: name }
-  const turn = scripted(TURN, story.turns)
-  const maintain = scripted(MAINTENANCE, story.maintains)
-  const activities: Activities = { turn: turn.answer, maintain: maintain.answer, handOver: async () => undefined }
-  const common = { connection, namespace: NAMESPACE_DEFAULT, identity: IDENTITY }
-  const workers = await Promise.all([
-    Worker.create({ ...common, taskQueue: TASK_QUEUES.loops, ...(await workflowsForTests()) }),
-    ...[TASK_QUEUES.turn, TASK_QUEUES.work].map((taskQueue) => Worker.create({ ...common, taskQueue, activities })),
-  ])
-  const running = Promise.all(workers.map((worker) => worker.run()))
+  const loops = await startScriptedLoops(connection, IDENTITY, story)
+  const { turn, maintain, sweep } = loops
   const start = (kind: Story['kind']) =>
     client.workflow.start(WORKFLOW_TYPES[kind], {
       workflowId: workflowId(scope, kind),
@@ -97,6 +51,7 @@ async function record(name: string, story: Story, client: Client, connection: Na
     await story.live({
       handle,
       begun,
+      swept: (count) => until(`sweep ${count} of ${name} has begun`, () => sweep.calls() >= count).then(() => undefined),
       letGo: () => (story.kind === 'workspace' ? turn : maintain).letGo(),
       async waiting(count) {
         await begun(count)
@@ -109,8 +64,7 @@ async function record(name: string, story: Story, client: Client, connection: Na
     process.stdout.write(`${name}: ${history.events?.length ?? 0} events, ${(await first.describe()).status.name}\n`)
   } finally {
     for (const each of [handle, other]) await each?.terminate().catch(() => undefined)
-    for (const worker of workers) worker.shutdown()
-    await running
+    await loops.stop()
   }
 }
 

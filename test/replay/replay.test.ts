@@ -92,6 +92,19 @@ test('a merge that is due is said when it falls due, and again 64 revisions late
   expect(said).toHaveLength(3)
 })
 
+test('a hand-over that failed for good is tried again, as one that failed in passing was', () => {
+  const { events } = read('workspace-hand-over-fails')
+  const sweeps = events.filter((event) => JSON.stringify(event['activityTaskScheduledEventAttributes'] ?? {}).includes('"handOver"'))
+  const failed = events.flatMap((event) => (event['activityTaskFailedEventAttributes'] as Failed | undefined)?.failure.message ?? [])
+  const tries = events.flatMap((event) => (event['activityTaskStartedEventAttributes'] as Tried | undefined)?.attempt ?? [])
+  expect(sweeps).toHaveLength(2)
+  expect(failed).toEqual(['the outbox is damaged'])
+  expect(tries).toContain(2)
+})
+
+type Failed = { readonly failure: { readonly message: string } }
+type Tried = { readonly attempt: number }
+
 test('a merge that failed is still due, whatever wakes the loop next', () => {
   const merges = read('maintenance-fails-and-is-poked').events.flatMap((event) => {
     const attributes = event['activityTaskScheduledEventAttributes'] as Scheduled | undefined

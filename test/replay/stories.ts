@@ -1,20 +1,15 @@
 // What the recorder lets the loops live through: what their activities answer, call by call, and what is signalled when.
 
 import type { WorkflowHandle } from '@temporalio/client'
-import { ApplicationFailure } from '@temporalio/common'
 import type { WorkspaceLoopKind } from '../../src/core/names.js'
 import { drainSignal, mergeDueSignal, missedSignal, pokeSignal } from '../../src/workflows/contract.js'
-import type { LoopTimings, MaintenanceReport, TurnReport } from '../../src/workflows/contract.js'
+import type { LoopTimings, TurnReport } from '../../src/workflows/contract.js'
+import { failure, type LoopScript, passingFailure } from '../fixtures/scripted-loops.js'
 
-/** What a call answers: at once, as a failure, or when it is let go. */
-export type Answer<Report> = Partial<Report> | Error | 'held'
-
-export type Story = {
+export type Story = LoopScript & {
   readonly kind: WorkspaceLoopKind
   readonly timings?: Partial<LoopTimings>
   readonly turns_max?: number
-  readonly turns?: readonly Answer<TurnReport>[]
-  readonly maintains?: readonly Answer<MaintenanceReport>[]
   /** Whether the other loop is there to be signalled. */
   readonly with_other?: boolean
   readonly live: (stage: Stage) => Promise<void>
@@ -25,14 +20,9 @@ export type Stage = {
   /** Resolves when so many calls of turn or maintain have begun, and the loop waits for a signal or for time. */
   readonly waiting: (calls: number) => Promise<void>
   readonly begun: (calls: number) => Promise<void>
+  /** Resolves when the hand-over has begun so many times. */
+  readonly swept: (calls: number) => Promise<void>
   readonly letGo: () => void
-}
-
-/** As an activity fails that nothing mends; without its stack, which names this machine's folders. */
-function failure(message: string): Error {
-  const error = ApplicationFailure.nonRetryable(message, 'corrupt')
-  error.stack = ''
-  return error
 }
 
 const due = (sequence: number): Partial<TurnReport> => ({ sequence, published_count: 1, merge_due: true })
@@ -117,6 +107,16 @@ export const STORIES: Readonly<Record<string, Story>> = {
       await waiting(1)
       await handle.signal(pokeSignal)
       await waiting(2)
+      await handle.signal(drainSignal)
+    },
+  },
+  'workspace-hand-over-fails': {
+    kind: 'workspace',
+    turns: [{ unstarted: 1, open_runs: 1 }],
+    // The first try is retried by Temporal; what fails for good is swept again by the loop.
+    sweeps: [passingFailure('the worker does not answer'), failure('the outbox is damaged')],
+    async live({ handle, swept }) {
+      await swept(3)
       await handle.signal(drainSignal)
     },
   },

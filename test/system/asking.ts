@@ -1,17 +1,18 @@
 // Asks for runs as a client does that has to live with an API that is down at times: with a key of its own for each run,
 // and the same again until there is an answer.
 
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '../../src/cli/client.js'
 import { describeLocation } from '../../src/sdk/definition.js'
-import { GROUPS, location } from '../fixtures/system-location.js'
-import type { System } from '../fixtures/system.js'
+import { EFFECTS_VARIABLE, GROUPS, location } from '../fixtures/system-location.js'
+import { startSystem, type System } from '../fixtures/system.js'
 import { until } from '../fixtures/until.js'
 import type { Asked } from './side-effects.js'
 
-export const EFFECTS_FILE = 'effects.ndjson'
-export const MODULE = new URL('../fixtures/system-location.ts', import.meta.url).pathname
+const EFFECTS_FILE = 'effects.ndjson'
+const MODULE = new URL('../fixtures/system-location.ts', import.meta.url).pathname
 
 type RunAnswer = { readonly run_id: string; readonly state: string }
 
@@ -19,7 +20,30 @@ const SLOTS = 16
 /** Longer than any part takes to come back. */
 const ANSWER_MS_MAX = 90_000
 
-export async function deployLocation({ client, worker_url }: System): Promise<void> {
+export type Watched = { readonly system: System; readonly effects: string; readonly stop: () => Promise<void> }
+
+/** A system with its location deployed, whose tasks write what they do into a file outside of it. */
+export async function startWatched(environment: Readonly<Record<string, string>> = {}): Promise<Watched> {
+  const folder = mkdtempSync(join(tmpdir(), 'servo-watched-'))
+  const effects = join(folder, EFFECTS_FILE)
+  const system = await startSystem({
+    module: MODULE,
+    slots: SLOTS,
+    with_temporal_file: true,
+    environment: { [EFFECTS_VARIABLE]: effects, ...environment },
+  })
+  await deployLocation(system)
+  return {
+    system,
+    effects,
+    async stop() {
+      await system.stop()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+async function deployLocation({ client, worker_url }: System): Promise<void> {
   const { assets } = describeLocation({ name: location.name, assets: location.assets })
   const body = { worker_url, slots: SLOTS, assets: assets.map(({ definition }) => definition) }
   await client.post(`/code-locations/${location.name}/deploy`, body)

@@ -2,14 +2,10 @@
 // twice, and the tables are what the ledger says.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { EFFECTS_VARIABLE } from '../fixtures/system-location.js'
 import { createRandom, type Random } from '../fixtures/random.js'
-import { type Part, startSystem, type System } from '../fixtures/system.js'
+import type { Part, System } from '../fixtures/system.js'
 import { until } from '../fixtures/until.js'
-import { askForRun, deployLocation, EFFECTS_FILE, lastWords, MODULE, untilAllOver } from './asking.js'
+import { askForRun, lastWords, startWatched, untilAllOver, type Watched } from './asking.js'
 import { type Asked, expectOnceEach, expectSound, readEffects, readStore, startsIn } from './side-effects.js'
 
 const RUNS = Number(process.env['SERVO_CHAOS_RUNS'] ?? 200)
@@ -30,26 +26,16 @@ const RUNS_AHEAD = 40
 const TIMEOUT_MS = 600_000
 const OVER_MS_MAX = 240_000
 
+let watched: Watched
 let system: System
-let folder = ''
 let effects = ''
 beforeAll(async () => {
   // At once, and past jest, which keeps what a test logs until it ends.
   process.stderr.write(`note: kills drawn by SERVO_SEED=${seed}; the same ones again: ${replayCommand}\n`)
-  folder = mkdtempSync(join(tmpdir(), 'servo-chaos-'))
-  effects = join(folder, EFFECTS_FILE)
-  system = await startSystem({
-    module: MODULE,
-    slots: 16,
-    with_temporal_file: true,
-    environment: { [EFFECTS_VARIABLE]: effects, SERVO_SEED: String(seed) },
-  })
-  await deployLocation(system)
+  watched = await startWatched({ SERVO_SEED: String(seed) })
+  ;({ system, effects } = watched)
 }, TIMEOUT_MS)
-afterAll(async () => {
-  await system?.stop()
-  rmSync(folder, { recursive: true, force: true })
-}, TIMEOUT_MS)
+afterAll(() => watched?.stop(), TIMEOUT_MS)
 
 test(
   `${RUNS} runs survive the death of every part, ${ROUNDS} times each, and each attempt runs once`,

@@ -2,14 +2,10 @@
 // and code whose attempt was declared lost. Neither does anything twice.
 
 import { afterAll, beforeAll, test } from '@jest/globals'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { EFFECTS_VARIABLE } from '../fixtures/system-location.js'
 import { startServo, type ServoProcess } from '../fixtures/servo-process.js'
-import { startSystem, type System } from '../fixtures/system.js'
+import type { System } from '../fixtures/system.js'
 import { until } from '../fixtures/until.js'
-import { askForRun, deployLocation, EFFECTS_FILE, lastWords, MODULE, untilAllOver } from './asking.js'
+import { askForRun, lastWords, startWatched, untilAllOver, type Watched } from './asking.js'
 import { expectOnceEach, expectSound, readEffects, readStore, startsIn } from './side-effects.js'
 
 const RUNS = 60
@@ -21,22 +17,19 @@ const STARTED_MEANWHILE = 30
 const TIMEOUT_MS = 300_000
 const OVER_MS_MAX = 200_000
 
+let watched: Watched
 let system: System
 let second: ServoProcess
-let folder = ''
 let effects = ''
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'servo-paused-'))
-  effects = join(folder, EFFECTS_FILE)
-  system = await startSystem({ module: MODULE, slots: 16, environment: { [EFFECTS_VARIABLE]: effects } })
+  watched = await startWatched()
+  ;({ system, effects } = watched)
   second = startServo(['automation'], system.environment)
-  await deployLocation(system)
 }, TIMEOUT_MS)
 afterAll(async () => {
   second?.stop('SIGKILL')
   await second?.finished
-  await system?.stop()
-  rmSync(folder, { recursive: true, force: true })
+  await watched?.stop()
 }, TIMEOUT_MS)
 
 const starts = () => startsIn(readEffects(effects)).length

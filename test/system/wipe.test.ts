@@ -2,13 +2,9 @@
 // what was under way, once. And what the API accepted while Temporal was down is carried out when it is back.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { EFFECTS_VARIABLE } from '../fixtures/system-location.js'
-import { startSystem, type System } from '../fixtures/system.js'
+import type { System } from '../fixtures/system.js'
 import { until } from '../fixtures/until.js'
-import { askForRun, deployLocation, EFFECTS_FILE, lastWords, MODULE, untilAllOver } from './asking.js'
+import { askForRun, lastWords, startWatched, untilAllOver, type Watched } from './asking.js'
 import { type Asked, expectOnceEach, expectSound, readEffects, readStore, startsIn } from './side-effects.js'
 
 const RUNS_BEFORE = 30
@@ -20,20 +16,14 @@ const PARTS = ['automation', 'api', 'worker'] as const
 const TIMEOUT_MS = 300_000
 const OVER_MS_MAX = 200_000
 
+let watched: Watched
 let system: System
-let folder = ''
 let effects = ''
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'servo-wipe-'))
-  effects = join(folder, EFFECTS_FILE)
-  const environment = { [EFFECTS_VARIABLE]: effects }
-  system = await startSystem({ module: MODULE, slots: 16, with_temporal_file: true, environment })
-  await deployLocation(system)
+  watched = await startWatched()
+  ;({ system, effects } = watched)
 }, TIMEOUT_MS)
-afterAll(async () => {
-  await system?.stop()
-  rmSync(folder, { recursive: true, force: true })
-}, TIMEOUT_MS)
+afterAll(() => watched?.stop(), TIMEOUT_MS)
 
 const asked: Asked[] = []
 const starts = () => startsIn(readEffects(effects)).length

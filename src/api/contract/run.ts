@@ -203,5 +203,10 @@ export const cancelManyAccepted = z
     run_ids: z.array(z.string()).meta({ description: `The newest that fit, at most ${CANCELLED_RUNS_MAX}.` }),
     matched_count: count.meta({ description: 'How many these are.' }),
     more: z.boolean().meta({ description: 'true: more runs fit. Ask again for them.' }),
+    accepted_event_id: z
+      .string()
+      .optional()
+      .meta({ description: 'The first of the events that were appended together, that of the first run; absent where none fits.' }),
+    outcome: outcome.optional().meta({ description: 'Of accepted_event_id. The others are folded with it, each by itself.' }),
   })
   .meta({ id: 'CancelManyAccepted' })

@@ -3,6 +3,7 @@
 
 import { z } from 'zod'
 import { problem } from '../../commands/problem.js'
+import { parseJson } from '../../core/json.js'
 import { RefusedError } from '../problems.js'
 
 const VERSION = 1
@@ -15,16 +16,8 @@ export const writeCursor = (of: string, at: CursorKey): string => Buffer.from(JS
 /** `of` names the list: a cursor of another one leads nowhere. */
 export function readCursor(of: string, text: string | undefined, length: number): CursorKey | undefined {
   if (text === undefined) return undefined
-  const parsed = CURSOR.safeParse(jsonIn(text))
+  const parsed = CURSOR.safeParse(parseJson(Buffer.from(text, 'base64url').toString('utf8')))
   if (parsed.success && parsed.data.of === of && parsed.data.at.length === length) return parsed.data.at
   const message = 'The cursor is damaged, or of another list. Send next_cursor of the page before as it is, or begin without one.'
   throw new RefusedError(problem('bad-input', message, { faults: [{ path: 'cursor', message }] }))
-}
-
-function jsonIn(text: string): unknown {
-  try {
-    return JSON.parse(Buffer.from(text, 'base64url').toString('utf8'))
-  } catch {
-    return undefined
-  }
 }

@@ -20,7 +20,8 @@ import type { Metrics } from '../../telemetry/metrics.js'
 import type { Reader } from '../../readers/reader.js'
 import type { ApiTypes } from './compilers.js'
 
-export type Readiness = { readonly name: string; readonly ok: boolean; readonly detail: string }
+/** `needed`: without it nothing can be answered. What is missing otherwise makes the process degraded, and is waited for. */
+export type Readiness = { readonly name: string; readonly ok: boolean; readonly needed: boolean; readonly detail: string }
 
 export type ApiDeps = Submit &
   AttemptDeps &

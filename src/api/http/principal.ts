@@ -50,11 +50,3 @@ const otherAttempt = (claims: TokenClaims, wanted: Pick<TokenClaims, 'tenant_id'
   claims.tenant_id === wanted.tenant_id && claims.workspace_id === wanted.workspace_id && claims.attempt_id === wanted.attempt_id
     ? undefined
     : 'It is the token of another attempt.'
-
-const LOOPBACK = ['localhost', '127.0.0.1', '::1', '[::1]']
-
-/** Why the API must not listen there; undefined: it may. */
-export function listeningFault({ host, api_token }: { readonly host: string; readonly api_token: string | undefined }): string | undefined {
-  if (api_token !== undefined || LOOPBACK.includes(host) || /^127\.\d+\.\d+\.\d+$/.test(host)) return undefined
-  return `The API would listen on ${host} without a token, and everybody who reaches it could deploy and run code. Set an API token, or listen on 127.0.0.1.`
-}

@@ -1,6 +1,6 @@
 // What `servo ledger compact` says of a turn, a merge or a collection: one shape for programs, whether it watches or not.
 
-import type { CollectAnswer } from '../../compactor/collect.js'
+import type { Collected } from '../../compactor/collect.js'
 import type { MergeAnswer } from '../../compactor/merge.js'
 import { instantText } from '../../core/time.js'
 import type { TurnAnswer } from '../../turn/turn.js'
@@ -17,7 +17,7 @@ export type CompactReport = {
   readonly refused: number
   readonly quarantined: number
   readonly merged?: MergeAnswer
-  readonly collected?: CollectAnswer
+  readonly collected?: Collected
 }
 
 export const reportOf = ({ sequence, processed_at, published_count, counts }: TurnAnswer): CompactReport => ({
@@ -66,7 +66,9 @@ function linesOf({ merged, collected, ...turn }: CompactReport): string[] {
     ...(merged === undefined ? [] : [describeMerge(merged)]),
     ...(collected === undefined
       ? []
-      : [`Collected ${counted(collected.deleted_count, 'file')}; ${collected.too_young_count} are too young to judge.`]),
+      : [
+          `Collected ${counted(collected.deleted_count, 'file')} and ${counted(collected.claims_deleted_count, 'claim')}; ${collected.too_young_count} are too young to judge.`,
+        ]),
   ]
 }
 

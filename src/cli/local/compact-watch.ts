@@ -1,7 +1,7 @@
 // The loop of `servo ledger compact --watch`: turns as events come, and beside them, at the start and then by the clock,
 // what no turn does: late segments, merges, collection. A store that does not answer is waited for.
 
-import type { CollectAnswer } from '../../compactor/collect.js'
+import type { Collected } from '../../compactor/collect.js'
 import type { MergeAnswer } from '../../compactor/merge.js'
 import { type Clock, MINUTE_MS } from '../../core/time.js'
 import type { TurnAnswer } from '../../turn/turn.js'
@@ -15,7 +15,7 @@ export type WatchDeps = {
   readonly turn: (missed: readonly string[]) => Promise<TurnAnswer>
   readonly findMissed: () => Promise<readonly string[]>
   readonly merge: () => Promise<MergeAnswer>
-  readonly collect: () => Promise<CollectAnswer>
+  readonly collect: () => Promise<Collected>
   readonly report: (report: CompactReport) => void
   readonly troubles: Troubles
 }

@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import { type Deps, openAppender, turnDeps } from '../../bin/deps.js'
-import { collectOrphans } from '../../compactor/collect.js'
+import { collectAll } from '../../compactor/collect.js'
 import { mergeBase } from '../../compactor/merge.js'
 import { findMissedSegments } from '../../compactor/window.js'
 import { isOperatingError } from '../../core/errors.js'
@@ -24,7 +24,7 @@ export function addCompactCommand(group: Command): void {
   withStore(group.command('compact'))
     .description('fold what is new into the tables and publish it')
     .option('--merge', 'merge the changes since the last checkpoint into the base, and look through the whole window for late segments')
-    .option('--collect', 'remove table files that nobody can reach any more')
+    .option('--collect', 'remove table files that nobody can reach any more, and claims that nobody can ask for')
     .option(
       '--watch',
       'go on until interrupted; late segments, --merge and --collect at the start and then every ten minutes; with --json a line for each publish',
@@ -39,7 +39,7 @@ async function compact(options: CompactOptions): Promise<void> {
     const missed = options.merge === true ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
     let report = await runUntilDone(deps, turn, missed)
     if (options.merge === true) report = withMerge(report, await mergeBase(deps))
-    if (options.collect === true) report = { ...report, collected: await collectOrphans(deps) }
+    if (options.collect === true) report = { ...report, collected: await collectAll(deps) }
     printReport(report, options)
   })
 }
@@ -75,7 +75,7 @@ function watch(deps: Deps, turn: Turn, options: CompactOptions): Promise<void> {
       turn: (missed) => runTurn(deps, turn, missed),
       findMissed: () => findMissedSegments(deps.store, deps.listing_window_ms),
       merge: () => mergeBase(deps),
-      collect: () => collectOrphans(deps),
+      collect: () => collectAll(deps),
       report: (report) => printReport(report, options),
       troubles: createTroubles(deps.clock, note),
     },

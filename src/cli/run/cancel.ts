@@ -63,9 +63,11 @@ async function cancelNamed(texts: readonly string[], body: object, session: Sess
 
 async function cancelFitting(filter: Filter, body: object, session: Session): Promise<void> {
   const run_ids: string[] = []
+  let isPending = false
   for (let more = true; more; ) {
-    const path = '/runs/cancel'
-    const answer = await session.client.post<CancelManyAccepted>(path, { filter, ...body }, { idempotency_key: randomUUID() })
+    const options = { query: { wait: true }, idempotency_key: randomUUID() }
+    const answer = await session.client.post<CancelManyAccepted>('/runs/cancel', { filter, ...body }, options)
+    isPending ||= answer.outcome?.kind === 'pending'
     const found = answer.run_ids.filter((run_id) => !run_ids.includes(run_id))
     run_ids.push(...found)
     // The same ones again: their cancels are not folded yet, and asking again brings nothing.
@@ -75,6 +77,7 @@ async function cancelFitting(filter: Filter, body: object, session: Session): Pr
   if (run_ids.length === 0) return note('No open run fits.')
   for (const run_id of run_ids) printLine(run_id)
   note(`Asked ${counted(run_ids.length, 'run')} to end.`)
+  if (isPending) note(PENDING_HINT)
 }
 
 async function showFitting({ state, asset, tag }: Filter, session: Session): Promise<void> {

@@ -7,7 +7,8 @@ import { skewFinding } from './store.js'
 const TIMEOUT_MS = 5_000
 const START = 'Start it with `servo dev` or `servo api`, or say where it is: --api URL or SERVO_API.'
 
-type Check = { readonly name: string; readonly ok: boolean; readonly detail: string }
+/** Without the token of the API there is no detail. */
+type Check = { readonly name: string; readonly ok: boolean; readonly detail?: string }
 
 export async function checkApi(url: string, token: string | undefined): Promise<readonly Finding[]> {
   const base = url.replace(/\/+$/, '')
@@ -16,21 +17,25 @@ export async function checkApi(url: string, token: string | undefined): Promise<
   if ('problem' in healthy) return [fail('api', `${url} does not answer: ${healthy.problem}`, START)]
   if (!healthy.response.ok) return [fail('api', `${url} answers ${healthy.response.status}, and not as Servo's API does`, START)]
   const skew = clockOf(healthy.response, asked_at, Date.now())
-  return [ok('api', `${url} answers`), await readiness(base), await rights(base, token), ...(skew === undefined ? [] : [skew])]
+  return [ok('api', `${url} answers`), await readiness(base, token), await rights(base, token), ...(skew === undefined ? [] : [skew])]
 }
 
-async function readiness(base: string): Promise<Finding> {
-  const ready = await asked(`${base}/readyz`)
+async function readiness(base: string, token: string | undefined): Promise<Finding> {
+  const ready = await asked(`${base}/readyz`, headersOf(token))
   const mend = 'Look at what it says; `servo automation` or `servo dev` publishes the first revision.'
   if ('problem' in ready) return fail('api ready', ready.problem, mend)
   const { checks = [] } = (await ready.response.json().catch(() => ({}))) as { readonly checks?: readonly Check[] }
-  const told = checks.map(({ name, detail }) => `${name}: ${detail}`).join('; ')
-  return ready.response.ok ? ok('api ready', told || 'it is ready') : fail('api ready', told || `it answers ${ready.response.status}`, mend)
+  const told = checks.map(({ name, ok, detail = ok ? 'ok' : 'not ok' }) => `${name}: ${detail}`).join('; ')
+  if (!ready.response.ok) return fail('api ready', told || `it answers ${ready.response.status}`, mend)
+  if (checks.every(({ ok }) => ok)) return ok('api ready', told || 'it is ready')
+  return warn('api ready', told, 'It answers, and what it accepts waits for what is missing: start that.')
 }
 
+const headersOf = (token: string | undefined): Readonly<Record<string, string>> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` }
+
 async function rights(base: string, token: string | undefined): Promise<Finding> {
-  const headers: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` }
-  const answer = await asked(`${base}/api/v1/orchestration/code-locations?limit=1`, headers)
+  const answer = await asked(`${base}/api/v1/orchestration/code-locations?limit=1`, headersOf(token))
   if ('problem' in answer) return fail('api token', answer.problem, START)
   const { status } = answer.response
   if (status === 401) {

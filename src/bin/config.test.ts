@@ -1,0 +1,17 @@
+import { expect, test } from '@jest/globals'
+import { readApiConfig } from './config.js'
+
+const SECRETS = { SERVO_SECRETS: 'k1:servo-golden-secret' }
+
+test('an API that others can reach is not configured without a token', () => {
+  const open = { ...SECRETS, SERVO_HOST: '0.0.0.0' }
+  expect(() => readApiConfig(open)).toThrow(/^SERVO_HOST is "0\.0\.0\.0", .* SERVO_API_TOKEN is not set/)
+  expect(readApiConfig({ ...open, SERVO_API_TOKEN: 'a-token-of-some-length' })).toMatchObject({ host: '0.0.0.0' })
+  expect(readApiConfig(SECRETS)).toMatchObject({ host: '127.0.0.1', api_token: undefined })
+})
+
+test('all that is wrong is told at once, and no secret of it', () => {
+  const wrong = { SERVO_SECRETS: 'k1:short', SERVO_PORT: 'many', SERVO_HOST: '0.0.0.0' }
+  expect(() => readApiConfig(wrong)).toThrow(/^3 settings are wrong:\n/)
+  expect(() => readApiConfig(wrong)).not.toThrow(/short/)
+})
