@@ -116,7 +116,9 @@ describe('SIGKILL', () => {
       await last.said(UP)
       expect(last.output()).toContain('The temporal of an earlier run is still there')
       await untilGone(second)
+      // The loops are hardly up, and end as soon as they would later.
       last.signalGroup('SIGTERM')
+      await until('it has ended', last.hasEnded, 20_000)
       expect(await last.ended).toBe(0)
     },
     TIMEOUT_MS,
