@@ -34,12 +34,12 @@ export async function untilAnswers({ url, what, log_file, signal }: Awaited): Pr
 
 const BYTES_READ = 16 * 1_024
 
-/** Of a log, however long it is. */
-export function lastLines(file: string, count: number): readonly string[] {
+/** Of a log, however long it is, and of what was written behind `from` bytes. */
+export function lastLines(file: string, count: number, from = 0): readonly string[] {
   const log = openSync(file, 'r')
   try {
     const { size } = fstatSync(log)
-    const bytes = Buffer.alloc(Math.min(size, BYTES_READ))
+    const bytes = Buffer.alloc(Math.max(0, Math.min(size - from, BYTES_READ)))
     readSync(log, bytes, 0, bytes.length, size - bytes.length)
     return bytes.toString('utf8').trimEnd().split('\n').slice(-count)
   } finally {

@@ -3,7 +3,7 @@
 // written down, for whoever ends them when this process cannot.
 
 import { type ChildProcess, spawn } from 'node:child_process'
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, openSync, statSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { lastLines } from './ready.js'
 import { killGroup, type Records } from './records.js'
@@ -53,6 +53,7 @@ export function keepRunning(program: Program, { say, records, stop_grace_ms = ST
     let said = ''
     while (!stopping.signal.aborted) {
       const started = performance.now()
+      const said_from = statSync(program.log_file, { throwIfNoEntry: false })?.size ?? 0
       child = startOnce(program, records)
       renewal?.tell(true)
       renewal = undefined
@@ -62,7 +63,7 @@ export function keepRunning(program: Program, { say, records, stop_grace_ms = ST
       if (stopping.signal.aborted) break
       if (renewal !== undefined) continue
       wait_ms = performance.now() - started >= WELL_AFTER_MS ? AGAIN_FIRST_MS : Math.min(wait_ms * 2, AGAIN_LONGEST_MS)
-      const words = `${name} ended (${how}) and is started again. ${lastWords(program.log_file)}`
+      const words = `${name} ended (${how}) and is started again. ${lastWords(program.log_file, said_from)}`
       // What ends for the same reason again and again is told once.
       if (words !== said) say(words)
       said = words
@@ -129,7 +130,7 @@ function killChild({ pid, exitCode, signalCode }: ChildProcess): void {
   if (pid !== undefined && exitCode === null && signalCode === null) killGroup(pid)
 }
 
-const lastWords = (log_file: string): string =>
-  `Its last words, in ${log_file}:\n${lastLines(log_file, LINES_SHOWN)
+const lastWords = (log_file: string, from: number): string =>
+  `Its last words, in ${log_file}:\n${lastLines(log_file, LINES_SHOWN, from)
     .map((line) => `  ${line}`)
     .join('\n')}`
