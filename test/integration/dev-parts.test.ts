@@ -13,6 +13,9 @@ import { keepRunning, type Kept } from '../../src/cli/local/dev/supervisor.js'
 import { watchCode } from '../../src/cli/local/dev/watch.js'
 import { until } from '../fixtures/until.js'
 
+// What keeps a process that has nothing else to do.
+const STAY = 'setInterval(() => undefined, 1000)'
+
 const root = mkdtempSync(join(tmpdir(), 'servo-dev-parts-'))
 let folder: string
 let said: string[]
@@ -36,7 +39,7 @@ afterAll(() => {
 /** Says that it is there by a file, when its handlers are. */
 async function startNode(script: string): Promise<ChildProcess & { readonly pid: number }> {
   const ready = join(folder, `ready-${children.length}`)
-  const code = `${script}; require('node:fs').writeFileSync(${JSON.stringify(ready)}, ''); setInterval(() => undefined, 1000)`
+  const code = `${script}; require('node:fs').writeFileSync(${JSON.stringify(ready)}, ''); ${STAY}`
   const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore', detached: true })
   children.push(child)
   await until('the process is ready', () => existsSync(ready))
@@ -119,6 +122,7 @@ describe('a process that is kept running', () => {
     const { appendFileSync, existsSync } = require('node:fs')
     process.on('SIGTERM', () => appendFileSync('signals', 's'))
     appendFileSync('starts', 's')
+    // It looks for its condition.
     setInterval(() => existsSync('go') && existsSync('signals') && process.exit(0), 10)`
   const countIn = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').length : 0)
   const keep = (script: string, stop_grace_ms = 40_000): Kept => {
@@ -155,8 +159,8 @@ describe('a process that is kept running', () => {
   test('is killed where it does not end, with what it has started', async () => {
     const kept = keep(
       `process.on('SIGTERM', () => undefined)
-       const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => undefined, 1000)'])
-       require('node:fs').writeFileSync('grandchild', String(child.pid)); setInterval(() => undefined, 1000)`,
+       const child = require('node:child_process').spawn(process.execPath, ['-e', '${STAY}'])
+       require('node:fs').writeFileSync('grandchild', String(child.pid)); ${STAY}`,
       100,
     )
     const pid = await until(
