@@ -2,10 +2,12 @@
 // Ctrl-C ends everything in order; the next `npm start` goes on where this one was.
 
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { DIST, ROOT } from './build-state.js'
+import { chooseRun } from './quickstart.js'
 import { setUp } from './set-up.js'
 
 const MODULE = fileURLToPath(new URL('../examples/quickstart/pipeline.ts', import.meta.url))
@@ -13,8 +15,7 @@ const SERVO = fileURLToPath(new URL('../bin/servo.js', import.meta.url))
 /** Where a person is, paths are shorter. */
 const SHOWN_MODULE = 'examples/quickstart/pipeline.ts'
 const DAYS = '2025-01-01..2025-01-05'
-/** The same key asks for the same run: a second start shows the first one's run and makes no other. */
-const RUN_KEY = 'quickstart'
+const LOCATION = 'quickstart'
 
 const OPTIONS = {
   port: { type: 'string' },
@@ -38,7 +39,8 @@ async function start() {
   const flags = readFlags()
   if (flags.help) return console.log(HELP)
   await setUp({ say, only: ['node', 'dependencies', 'temporal', 'build'] })
-  const { startDev, DEV_DEFAULTS } = await import(`${DIST}/cli/local/dev.js`)
+  const { startDev, DEV_DEFAULTS } = await import(`${DIST}/cli/local/dev/start.js`)
+  const { createStop } = await import(`${DIST}/cli/local/dev/stop.js`)
   const options = {
     ...DEV_DEFAULTS,
     ...withoutUndefined({
@@ -51,21 +53,40 @@ async function start() {
   }
   const output = join(options.data, 'quickstart')
   const environment = { ...process.env, SERVO_QUICKSTART_OUTPUT: output }
-  const stopping = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stopping.abort())
-  const dev = await startDev({ module: MODULE, options, environment, say })
+  const stop = createStop(environment, say)
+  const dev = await startDev({ module: MODULE, options, environment, say, stop })
+  if (dev === undefined) return
+  console.log(dev.summary)
+  const isDone = await materialize({ dev, environment, signal: stop.signal })
+  if (!stop.signal.aborted) console.log(isDone ? whatNow(dev, output) : whatFailed(dev))
+  await dev.stopped
+}
+
+/** Whether all of it is there. A deploy or a run that fails is something to look at, and no reason to take everything down. */
+async function materialize({ dev, environment, signal }) {
+  const servo = (...args) => command(args, { env: { ...environment, SERVO_API: dev.api_url }, dev, signal })
+  // Its slots are what the worker says.
+  if (!(await servo('deploy', MODULE, '--worker-url', dev.worker_url))) return false
+  const { createApiClient } = await import(`${DIST}/cli/client.js`)
   try {
-    console.log(dev.summary)
-    const servo = (...args) => command(args, { ...environment, SERVO_API: dev.api_url }, stopping.signal)
-    // A deploy or a run that fails is something to look at, and no reason to take everything down.
-    const isDone =
-      (await servo('deploy', MODULE, '--worker-url', dev.worker_url, '--slots', options.slots)) &&
-      (await servo('run', 'start', '*', '--partitions', DAYS, '--run-key', RUN_KEY, '--wait'))
-    if (!stopping.signal.aborted) console.log(isDone ? whatNow(dev, output) : whatFailed(dev))
-    await untilAborted(stopping.signal)
-  } finally {
-    say('Stopping: the worker first, then the API and the loops, Temporal last.')
-    await dev.stop()
+    const client = createApiClient({ url: dev.api_url, token: environment.SERVO_API_TOKEN || undefined })
+    const chosen = await chooseRun(client, { location_name: LOCATION, days: DAYS })
+    if (signal.aborted) return false
+    if (chosen.kind === 'done') {
+      console.log(`Run ${chosen.run_id} SUCCEEDED before, with the same definitions: nothing is run again.`)
+      return true
+    }
+    if (chosen.kind === 'open') {
+      console.log(`Run ${chosen.run_id} was started before, and goes on.`)
+      return await servo('run', 'watch', chosen.run_id)
+    }
+    const { selection, partitions, run_key, attempt, failed_run_id } = chosen
+    if (failed_run_id !== undefined) console.log(`Run ${failed_run_id} did not succeed before: this is attempt ${attempt}.`)
+    const of = partitions === undefined ? [] : ['--partitions', partitions]
+    return await servo('run', 'start', ...selection, ...of, '--run-key', run_key, '--wait')
+  } catch (error) {
+    if (!signal.aborted) say(error.message)
+    return false
   }
 }
 
@@ -80,34 +101,42 @@ function readFlags() {
 const withoutUndefined = (object) => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))
 
 /** As a person would type it; what it says is shown as it comes. */
-function command(args, env, signal) {
+function command(args, { env, dev, signal }) {
   if (signal.aborted) return Promise.resolve(false)
   return new Promise((resolve, reject) => {
     const child = spawn(process.execPath, [SERVO, ...args], { env, stdio: 'inherit', cwd: ROOT })
+    dev.adopt(child)
     child.once('error', reject)
     const end = () => child.kill('SIGTERM')
+    const kill = () => child.kill('SIGKILL')
     signal.addEventListener('abort', end, { once: true })
+    process.once('exit', kill)
     child.once('exit', (code) => {
       signal.removeEventListener('abort', end)
+      process.removeListener('exit', kill)
       resolve(code === 0)
     })
   })
 }
 
-const untilAborted = (signal) =>
-  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
+/** Beside another one, a deploy and a run have to be told which one is meant. */
+const told = ({ export_line }) => (export_line === undefined ? '' : `, after\n  ${export_line}`)
 
-const whatFailed = ({ api_url }) => `
-The quickstart was not materialized: what was said is above. Servo goes on, at ${api_url}; the logs are in the data folder.
-Mend ${SHOWN_MODULE}, then \`npx servo deploy ${SHOWN_MODULE}\` and \`npx servo run start '*' --partitions ${DAYS} --wait\`.
+const whatFailed = (dev) => `
+The quickstart was not materialized: what was said is above. Servo goes on, at ${dev.api_url}; the logs are in the data folder.
+Mend ${SHOWN_MODULE}, or what it reads, then in another terminal${told(dev)}
+  npx servo deploy ${SHOWN_MODULE}
+  npx servo run start group:shop --partitions ${DAYS} --wait
+or stop and start again, which tries it once more.
 Ctrl-C stops everything.`
 
-const whatNow = ({ api_url, ui_url }, output) => `
-The quickstart is materialized: five days of orders, and a report of them.
-  open ${join(output, 'report.csv')}
-${ui_url === undefined ? '' : `  open ${ui_url}   the loop that drives it: servo/default/default/workspace\n`}  open ${api_url}/openapi.json
+const opened = (output) => (existsSync(join(output, 'report.csv')) ? `  open ${join(output, 'report.csv')}\n` : '')
 
-Try next, in another terminal${api_url.endsWith(':7800') ? '' : `, after export SERVO_API=${api_url}`}:
+const whatNow = (dev, output) => `
+The quickstart is materialized: five days of orders, and a report of them.
+${opened(output)}${dev.ui_url === undefined ? '' : `  open ${dev.ui_url}   the loop that drives it: servo/default/default/workspace\n`}  open ${dev.api_url}/openapi.json
+
+Try next, in another terminal${told(dev)}${dev.export_line === undefined ? ':' : ''}
   npx servo asset graph
   npx servo run start shop.daily_revenue+ --partition 2025-01-03 --wait
   npx servo run logs last
@@ -115,7 +144,11 @@ Try next, in another terminal${api_url.endsWith(':7800') ? '' : `, after export 
 Edit ${SHOWN_MODULE}, then \`npx servo deploy ${SHOWN_MODULE}\` and run it again.
 Ctrl-C stops everything; npm start goes on from here.`
 
-start().catch((error) => {
-  process.stderr.write(`${error.message}\n`)
-  process.exitCode = 1
-})
+start().then(
+  // What a set-up or a module keeps open would keep this process.
+  () => process.exit(),
+  (error) => {
+    process.stderr.write(`${error.message}\n`)
+    process.exit(1)
+  },
+)

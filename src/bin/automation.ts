@@ -89,7 +89,8 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
   const stop = () => {
     if (stopping.signal.aborted) return
     stopping.abort()
-    for (const worker of workers) worker.shutdown()
+    // One that has ended by itself throws where it is told to.
+    for (const worker of workers) if (worker.getState() === 'RUNNING') worker.shutdown()
   }
   const ended = running
     .then(() => undefined)

@@ -21,7 +21,12 @@ export function installRuntime(log: (message: string) => void): void {
   })
   // Once a process; a second one in the same process, as tests have, shares the first.
   if (Runtime._instance === undefined) {
-    Runtime.install({ logger, telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR' }) } } })
+    Runtime.install({
+      logger,
+      // Signals are the command's to handle: two who end the same workers get in each other's way.
+      shutdownSignals: [],
+      telemetryOptions: { logging: { forward: {}, filter: makeTelemetryFilterString({ core: 'ERROR' }) } },
+    })
   }
 }
 

@@ -80,9 +80,13 @@ export const PRIORITY_DEFAULT = 0
 export const PRIORITY_BACKFILL_DEFAULT = -10
 /** The cap on running tasks of a workspace that nobody set. */
 export const GLOBAL_RUNNING_DEFAULT = 1_000
+/** Of a location whose deploy does not say it; `servo deploy` always does. The fold depends on it. */
 export const LOCATION_SLOTS_DEFAULT = 64
 
 // Workers
+
+/** Attempts that a worker runs at once where nobody says otherwise: a laptop has about as many cores. */
+export const WORKER_SLOTS_DEFAULT = 8
 
 /** Attempts in one request to a worker: a thousand ready tasks are a few requests, and an answer comes soon. */
 export const DISPATCHES_PER_REQUEST_MAX = 50

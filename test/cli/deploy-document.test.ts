@@ -11,13 +11,19 @@ afterAll(() => at.close())
 
 describe('servo deploy of a document', () => {
   const orders = { asset_key: 'shop.orders', deps: [] }
+  /** Nobody serves it here. */
+  const worker = 'Worker http://127.0.0.1:7901 (as the document says), 8 slots (the default: no worker answers there).'
   const shop = { location_name: 'shop', worker_url: 'http://127.0.0.1:7901', sdk: 'python', assets: [orders] }
 
   test('shows the plan in a dry run, deploys, and the same again is nothing', async () => {
     const path = at.document(shop)
-    expect(await at.servo('deploy', path, '--dry-run')).toMatchObject({ code: 0, stdout: '+ shop.orders' })
+    expect(await at.servo('deploy', path, '--dry-run')).toMatchObject({ code: 0, stdout: `+ shop.orders\n${worker}` })
     expect((await at.ask.get('/code-locations/shop')).status).toBe(404)
-    expect(await at.servo('deploy', path)).toMatchObject({ code: 0, stdout: '+ shop.orders\nDeployed shop, version 1.', stderr: '' })
+    expect(await at.servo('deploy', path)).toMatchObject({
+      code: 0,
+      stdout: `+ shop.orders\n${worker}\nDeployed shop, version 1.`,
+      stderr: '',
+    })
     expect((await at.ask.get('/code-locations/shop')).body).toMatchObject({ worker_url: 'http://127.0.0.1:7901', sdk: 'python' })
     expect((await at.servo('deploy', path)).stdout).toContain('Nothing to deploy: version 1')
   })
@@ -25,7 +31,13 @@ describe('servo deploy of a document', () => {
   test('shows what another document changes; an option goes before what the document says', async () => {
     const changed = { ...shop, slots: 4, assets: [{ ...orders, code_version: '2' }] }
     const { stdout } = await at.servo('deploy', at.document(changed), '--slots', '3', '--dry-run')
-    expect(stdout.split('\n')).toEqual(['~ location shop', '    slots: 64 -> 3', '~ shop.orders', '    code_version: (none) -> "2"'])
+    expect(stdout.split('\n')).toEqual([
+      '~ location shop',
+      '    slots: 8 -> 3',
+      '~ shop.orders',
+      '    code_version: (none) -> "2"',
+      'Worker http://127.0.0.1:7901 (as the document says), 3 slots (--slots).',
+    ])
   })
 
   test('says all that is wrong with it at once, by member', async () => {

@@ -1,6 +1,9 @@
 // `servo deploy` and `servo asset` on a real API with real turns: what is shown before, what stands after.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { freePort } from '../fixtures/free-port.js'
 import { type Commands, startBetween, startCommands } from '../fixtures/api-commands.js'
 import { runServo } from '../fixtures/servo-process.js'
 
@@ -20,47 +23,61 @@ const versioned = (version: string) => ASSETS.replace('VERSION', JSON.stringify(
 const all = (version = '1') => `${versioned(version)}export default defineCodeLocation({ name: 'quickstart', assets: [raw, clean, daily] })`
 const two = `${versioned('2')}export default defineCodeLocation({ name: 'quickstart', assets: [raw, clean] })`
 
+/** Nobody listens there: the first deploy names it, and the others keep it. */
+let AWAY: string
+let NEW_WORKER: string
+beforeAll(async () => {
+  AWAY = `http://127.0.0.1:${await freePort()}`
+  NEW_WORKER = `Worker ${AWAY} (--worker-url), 8 slots (the default: no worker answers there).`
+})
+
 describe('servo deploy', () => {
   test('shows the plan and deploys nothing in a dry run', async () => {
-    const finished = await at.servo('deploy', at.module(all()), '--dry-run')
-    expect(finished).toMatchObject({ code: 0, stdout: '+ clean_events\n+ daily_summary\n+ raw_events' })
+    const finished = await at.servo('deploy', at.module(all()), '--dry-run', '--worker-url', AWAY)
+    expect(finished).toMatchObject({ code: 0, stdout: `+ clean_events\n+ daily_summary\n+ raw_events\n${NEW_WORKER}` })
     expect(finished.stderr).toBe('Nothing was deployed: this is a dry run.')
     expect((await at.ask.get('/assets')).body).toMatchObject({ assets: [] })
   })
 
   test('deploys, and the same again is nothing', async () => {
     const path = at.module(all())
-    const first = await at.servo('deploy', path)
+    const first = await at.servo('deploy', path, '--worker-url', AWAY)
     expect(first).toMatchObject({ code: 0, stderr: '' })
-    expect(first.stdout).toMatch(/\+ raw_events\nDeployed quickstart, version 1\.$/)
+    expect(first.stdout.endsWith(`+ raw_events\n${NEW_WORKER}\nDeployed quickstart, version 1.`)).toBe(true)
     expect(await at.servo('deploy', path)).toEqual({
       code: 0,
-      stdout: '= 3 unchanged\nNothing to deploy: version 1 is what you have.',
+      stdout: [
+        '= 3 unchanged',
+        `Worker ${AWAY} (as deployed before), 8 slots (as deployed before: no worker answers there).`,
+        'Nothing to deploy: version 1 is what you have.',
+      ].join('\n'),
       stderr: '',
     })
   })
 
   test('shows which members change, of the assets and of the location', async () => {
-    const finished = await at.servo('deploy', at.module(two), '--slots', '8')
+    const finished = await at.servo('deploy', at.module(two), '--slots', '16')
     expect(finished.stdout.split('\n')).toEqual([
       '~ location quickstart',
-      '    slots: 64 -> 8',
+      '    slots: 8 -> 16',
       '~ raw_events',
       '    code_version: "1" -> "2"',
       '- daily_summary',
       '= 1 unchanged',
+      `Worker ${AWAY} (as deployed before), 16 slots (--slots).`,
       'Deployed quickstart, version 2.',
     ])
   })
 
   test('answers programs with one value', async () => {
-    const { code, stdout } = await at.servo('deploy', at.module(all('2')), '--slots', '8', '--json')
+    const { code, stdout } = await at.servo('deploy', at.module(all('2')), '--json')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toMatchObject({
       dry_run: false,
       location_version: 3,
       diff: { added: ['daily_summary'] },
       outcome: { kind: 'applied' },
+      worker: { worker_url: AWAY, slots: 16, slots_from: 'as deployed before: no worker answers there' },
     })
   })
 
@@ -142,5 +159,46 @@ describe('servo asset', () => {
   test('is not there: exit code 1', async () => {
     const finished = await at.servo('asset', 'show', 'raw_evnts')
     expect(finished).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('raw_evnts') })
+  })
+})
+
+describe('the worker of a deploy', () => {
+  const named = (name: string) =>
+    `const own = asset({ key: '${name}_rows', deps: [], ${RUN} })\nexport default defineCodeLocation({ name: '${name}', assets: [own] })`
+  const workerOf = async (location_name: string, slots: number) => {
+    const server = createServer((_, response) => response.end(JSON.stringify({ status: 'ok', location_name, running: 0, slots })))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
+  }
+  const recorded = async (name: string) => (await at.ask.get(`/code-locations/${name}`)).body
+
+  test('says its own slots, which stay when it does not answer any more', async () => {
+    const worker = await workerOf('served', 3)
+    const first = await at.servo('deploy', at.module(named('served')), '--worker-url', worker.url)
+    expect(first.stdout).toContain(`Worker ${worker.url} (--worker-url), 3 slots (as the worker says).`)
+    expect(await recorded('served')).toMatchObject({ worker_url: worker.url, slots: 3 })
+    worker.close()
+    const second = await at.servo('deploy', at.module(named('served')))
+    expect(second.stdout).toContain(`Worker ${worker.url} (as deployed before), 3 slots (as deployed before: no worker answers there).`)
+    expect(await recorded('served')).toMatchObject({ location_version: 1, worker_url: worker.url, slots: 3 })
+  })
+
+  test('of another location is not asked', async () => {
+    const worker = await workerOf('another', 3)
+    const finished = await at.servo('deploy', at.module(named('lonely')), '--worker-url', worker.url)
+    worker.close()
+    expect(finished.stdout).toContain('8 slots (the default: it serves another there).')
+  })
+
+  test('is where the last deploy said, then where the environment says', async () => {
+    const module = at.module(named('told'))
+    const environment = { SERVO_WORKER_URL: 'http://127.0.0.1:9' }
+    const first = await runServo(['deploy', module, '--api', at.url], environment)
+    expect(first.stdout).toContain('Worker http://127.0.0.1:9 (SERVO_WORKER_URL), 8 slots (the default: no worker answers there).')
+    const second = await runServo(['deploy', module, '--api', at.url], { SERVO_WORKER_URL: 'http://127.0.0.1:10' })
+    expect(second.stdout).toContain(
+      'Worker http://127.0.0.1:9 (as deployed before; SERVO_WORKER_URL says http://127.0.0.1:10: give --worker-url to change it), 8 slots',
+    )
+    expect(await recorded('told')).toMatchObject({ location_version: 1, worker_url: 'http://127.0.0.1:9' })
   })
 })

@@ -1,9 +1,10 @@
 // `servo deploy`: the code location of a module or a document, whole. What it changes is shown first, and the deploy is made for exactly the
 // version that was shown: who comes in between is not overwritten.
 
-import { type Command, Option } from 'commander'
+import type { Command } from 'commander'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { DeployAnswer, DeployAsked, Outcome } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount } from '../arguments.js'
@@ -11,6 +12,7 @@ import { isEmptyDiff, planLines } from '../deploy-plan.js'
 import { FailedError } from '../exit-code.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
 import { type DeploySource, readDeploySource } from './deploy-source.js'
+import { type Chosen, chooseWorker, chosenLine, WORKER_URL_DEFAULT, WORKER_URL_VARIABLE } from './deploy-worker.js'
 import { note, printJson, printLine } from './print.js'
 
 type Options = ApiOptions & {
@@ -23,8 +25,6 @@ type Options = ApiOptions & {
   readonly wait: boolean
 }
 
-const WORKER_URL = 'http://127.0.0.1:7801'
-
 export function addDeployCommand(command: Command, around: Around): void {
   withApi(command)
     .description('deploy the code location of a module or a document: show what changes, then make it so; it never asks')
@@ -33,19 +33,21 @@ export function addDeployCommand(command: Command, around: Around): void {
       'the module that exports the code location, such as ./module.ts, or a document that says the same, such as ./location.json',
     )
     .option('--dry-run', 'show what would change, and deploy nothing')
-    .addOption(
-      new Option(
-        '--worker-url <url>',
-        `where the worker of this location listens, as Servo reaches it (what the document says, else ${WORKER_URL})`,
-      ).env('SERVO_WORKER_URL'),
+    .option(
+      '--worker-url <url>',
+      `where the worker of this location listens, as Servo reaches it (what the document says, else as deployed before, else ${WORKER_URL_VARIABLE}, else ${WORKER_URL_DEFAULT})`,
     )
-    .option('--slots <count>', 'how many attempts run there at once, over all workers behind the URL', parseCount)
+    .option(
+      '--slots <count>',
+      `how many attempts run there at once, over all workers behind the URL (what the document says, else what the worker says, else as deployed before, else ${WORKER_SLOTS_DEFAULT})`,
+      parseCount,
+    )
     .option('--queue <name>', 'the queue of the worker')
     .option('--code-version <text>', 'what is deployed, such as a commit')
     .option('--reason <text>', 'why, for whoever reads the history')
     .option('--wait', 'wait until it stands (this is what it does unless you say otherwise)', true)
     .option('--no-wait', 'do not wait until it stands')
-    .action((module: string, options: Options) => deploy(module, options, sessionOf(options, around)))
+    .action((module: string, options: Options) => deploy(module, options, around))
   withExample(
     command,
     'servo deploy ./pipeline.ts --dry-run',
@@ -54,32 +56,47 @@ export function addDeployCommand(command: Command, around: Around): void {
   )
 }
 
-async function deploy(module: string, options: Options, session: Session): Promise<void> {
+async function deploy(module: string, options: Options, around: Around): Promise<void> {
+  const session = sessionOf(options, around)
   const { location_name, members } = await readDeploySource(module)
-  const asked = askedOf(options, members)
-  const path = `/code-locations/${encodeURIComponent(location_name)}/deploy`
-  const planned = await session.client.post<DeployAnswer>(path, asked, { query: { dry_run: true } })
-  if (!session.json) for (const line of planLines(planned.diff, location_name, session.screen)) printLine(line)
-  if (isEmptyDiff(planned.diff)) {
-    return session.json ? printJson(planned) : printLine(`Nothing to deploy: version ${planned.location_version} is what you have.`)
+  const { client } = session
+  const said = {
+    worker_url: firstSaid([options.workerUrl, '--worker-url'], [members.worker_url, 'as the document says']),
+    slots: firstSaid([options.slots, '--slots'], [members.slots, 'as the document says']),
   }
-  if (options.dryRun === true) return session.json ? printJson(planned) : note('Nothing was deployed: this is a dry run.')
+  const worker = await chooseWorker({ client, location_name, asked: said, environment: around.environment })
+  const asked = askedOf(options, worker, members)
+  const path = `/code-locations/${encodeURIComponent(location_name)}/deploy`
+  const planned = await client.post<DeployAnswer>(path, asked, { query: { dry_run: true } })
+  if (!session.json) for (const line of planLines(planned.diff, location_name, session.screen)) printLine(line)
+  if (!session.json) printLine(chosenLine(worker))
+  if (isEmptyDiff(planned.diff)) {
+    return session.json
+      ? printJson({ ...planned, worker })
+      : printLine(`Nothing to deploy: version ${planned.location_version} is what you have.`)
+  }
+  if (options.dryRun === true) return session.json ? printJson({ ...planned, worker }) : note('Nothing was deployed: this is a dry run.')
   const body = { ...asked, expected_location_version: planned.location_version }
   const query = { wait: options.wait }
-  const sent = await session.client.post<DeployAnswer>(path, body, { query, idempotency_key: randomUUID() })
+  const sent = await client.post<DeployAnswer>(path, body, { query, idempotency_key: randomUUID() })
   const answer = options.wait ? await settled(session, sent) : sent
   assertTaken(answer.outcome, `The deploy of ${location_name}`)
-  if (session.json) printJson(answer)
+  if (session.json) printJson({ ...answer, worker })
   else report(location_name, answer)
   if (options.wait && answer.outcome?.kind === 'pending') throw new FailedError(`The deploy is not carried out yet. ${PENDING_HINT}`)
 }
 
-function askedOf({ workerUrl, slots, queue, codeVersion, reason }: Options, members: DeploySource['members']): DeployAsked {
+type Source<Value> = readonly [Value | undefined, string]
+
+const firstSaid = <Value>(...sources: readonly Source<Value>[]): readonly [Value, string] | undefined =>
+  sources.find((source): source is readonly [Value, string] => source[0] !== undefined)
+
+function askedOf({ queue, codeVersion, reason }: Options, { worker_url, slots }: Chosen, members: DeploySource['members']): DeployAsked {
   return {
     ...members,
-    worker_url: workerUrl ?? members.worker_url ?? WORKER_URL,
+    worker_url,
+    slots,
     ...(queue === undefined ? {} : { worker_queue: queue }),
-    ...(slots === undefined ? {} : { slots }),
     ...(codeVersion === undefined ? {} : { code_version: codeVersion }),
     ...(reason === undefined ? {} : { reason }),
   }

@@ -43,6 +43,10 @@ export type DevServerOptions = {
   readonly db_file?: string
   readonly namespace?: string
   readonly log_file: string
+  /** Told before anything is waited for. */
+  readonly onSpawn?: (pid: number | undefined) => void
+  /** Ends the wait, and the server with it. */
+  readonly signal?: AbortSignal
 }
 
 export type DevServer = {
@@ -63,6 +67,7 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
   const log_from = openedLog(log_file)
   const child = spawn(program, serverArguments(options), { stdio: ['ignore', log_from.fd, log_from.fd], detached: true })
   closeSync(log_from.fd)
+  options.onSpawn?.(child.pid)
   const ended = endOf(child)
   const kill = () => child.kill('SIGKILL')
   process.once('exit', kill)
@@ -70,17 +75,22 @@ export async function startDevServer(options: DevServerOptions): Promise<DevServ
 
   const address = `${HOST}:${port}`
   const waiting = new AbortController()
+  const stopWaiting = () => waiting.abort()
+  options.signal?.addEventListener('abort', stopWaiting)
   try {
+    options.signal?.throwIfAborted()
     const started = untilReady(address, namespace, waiting.signal)
     const early = ended.then((how) => {
       throw unavailable(`The Temporal server (${program}) ended while it was starting: ${how}.${lastLines(log_file, log_from.size)}`)
     })
     await Promise.race([started, early])
+    options.signal?.throwIfAborted()
   } catch (error) {
     await endProcess(child, ended)
     throw error
   } finally {
     waiting.abort()
+    options.signal?.removeEventListener('abort', stopWaiting)
   }
   return {
     address,
@@ -133,6 +143,7 @@ const endOf = (child: ChildProcess): Promise<string> =>
   })
 
 async function endProcess(child: ChildProcess, ended: Promise<string>): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return
   child.kill('SIGTERM')
   const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS)
   await ended

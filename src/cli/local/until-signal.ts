@@ -11,18 +11,19 @@ export type UntilSignal = {
   readonly clock: (clock: Clock) => Clock
 }
 
+/** Of a person, of whoever runs services, and of a terminal that is closed. */
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
+
 /** Calls it once; a second signal ends the process at once, as it would without this. The answer takes it back. */
 export function onSignal(call: () => void): () => void {
   const forget = () => {
-    process.removeListener('SIGINT', stop)
-    process.removeListener('SIGTERM', stop)
+    for (const name of SIGNALS) process.removeListener(name, stop)
   }
   const stop = () => {
     forget()
     call()
   }
-  process.on('SIGINT', stop)
-  process.on('SIGTERM', stop)
+  for (const name of SIGNALS) process.on(name, stop)
   return forget
 }
 

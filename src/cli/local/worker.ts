@@ -5,6 +5,7 @@ import { hostname } from 'node:os'
 import { systemClock, systemRandom } from '../../bin/clock.js'
 import { messageOf } from '../../core/errors.js'
 import { isLoopback } from '../../core/host.js'
+import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { Secret } from '../../core/run-id.js'
 import { loadCodeLocation, LoadError } from '../../sdk/load.js'
 import { readSecrets, SECRETS_VARIABLE } from '../../sdk/worker/secrets.js'
@@ -24,7 +25,6 @@ type WorkerCommandOptions = {
 }
 
 const PORT = 7801
-const SLOTS = 8
 const GRACE_SECONDS = 30
 
 export function addWorkerCommand(group: Command, environment: Environment): void {
@@ -32,7 +32,7 @@ export function addWorkerCommand(group: Command, environment: Environment): void
     .argument('<module>', 'the module that exports the code location, such as ./module.ts')
     .option('--port <port>', 'where it listens; 0 takes any that is free', parsePort, PORT)
     .option('--host <address>', `another address than loopback needs ${SECRETS_VARIABLE}`, '127.0.0.1')
-    .option('--slots <count>', 'how many attempts run at the same time', parseCount, SLOTS)
+    .option('--slots <count>', 'how many attempts run at the same time', parseCount, WORKER_SLOTS_DEFAULT)
     .option('--grace <seconds>', 'how long attempts may go on after it is told to stop', parseCount, GRACE_SECONDS)
     .option('--json', 'print one JSON value for programs')
     .addHelpText('after', `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.`)

@@ -4,7 +4,7 @@
 import { type Callback, type CallbacksRequest, callbacksResponse } from '../../api/contract/worker.js'
 import { CALLBACKS_PER_REQUEST_MAX, CALLBACKS_REQUEST_BYTES_MAX } from '../../core/limits.js'
 import { SECOND_MS } from '../../core/time.js'
-import { type CallAnswer, type CallOptions, isWorthRepeating, postJson } from './call.js'
+import { type CallAnswer, type CallOptions, isWorthRepeating, postJson } from './post-json.js'
 
 export type CallbackLine = {
   /** undefined: the API does not take it this way, and it has to be sent by itself. */

@@ -2,7 +2,8 @@
 // its progress goes with the next beat.
 
 import { type HeartbeatRequest, heartbeatResponse } from '../../api/contract/worker.js'
-import { type CallAnswer, describe, isTaken } from './call.js'
+import { describe, isTaken } from './call.js'
+import type { CallAnswer } from './post-json.js'
 import { pause } from './pause.js'
 import { progressOf } from './progress.js'
 

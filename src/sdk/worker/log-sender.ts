@@ -4,7 +4,8 @@
 import { type LogLine, type LogsRequest, logsResponse } from '../../api/contract/worker.js'
 import { LOG_BYTES_MAX, LOG_LINES_PER_CHUNK_MAX } from '../../core/limits.js'
 import type { Logger } from '../context.js'
-import { type CallAnswer, describe, isTaken } from './call.js'
+import { describe, isTaken } from './call.js'
+import type { CallAnswer } from './post-json.js'
 import { logLineOf } from './log-line.js'
 import { pause } from './pause.js'
 

@@ -2,9 +2,10 @@
 // a time uses it.
 
 import { randomBytes } from 'node:crypto'
-import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { UsageError } from '../../exit-code.js'
+import { takeLock } from './lock.js'
 
 export type DataFolder = {
   readonly path: string
@@ -16,36 +17,22 @@ export type DataFolder = {
   readonly release: () => void
 }
 
-export function openDataFolder(path: string): DataFolder {
+export async function openDataFolder(path: string): Promise<DataFolder> {
   const folder = resolve(path)
   mkdirSync(join(folder, 'logs'), { recursive: true })
-  const lock = join(folder, 'dev.pid')
-  takeLock(lock, folder)
+  const unlock = await takeLock(join(folder, 'dev.pid'), folder)
+  // However this process ends, as long as it is it that ends itself.
+  process.once('exit', unlock)
   return {
     path: folder,
     store: `local:${join(folder, 'store')}`,
     temporal_db: join(folder, 'temporal.db'),
     logFile: (name) => join(folder, 'logs', `${name}.log`),
     secrets: readOrMakeSecrets(join(folder, 'secrets.json')),
-    release: () => rmSync(lock, { force: true }),
-  }
-}
-
-function takeLock(lock: string, folder: string): void {
-  const holder = existsSync(lock) ? Number(readFileSync(lock, 'utf8')) : undefined
-  if (holder !== undefined && holder !== process.pid && isAlive(holder)) {
-    throw new UsageError(`\`servo dev\` runs already on ${folder}, as process ${holder}. Stop it, or give another folder with --data.`)
-  }
-  writeFileSync(lock, String(process.pid))
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    // Somebody else's process is alive too.
-    return (error as NodeJS.ErrnoException).code === 'EPERM'
+    release() {
+      process.removeListener('exit', unlock)
+      unlock()
+    },
   }
 }
 

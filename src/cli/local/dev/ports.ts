@@ -1,7 +1,26 @@
-// Ports that are taken, named with the flag that changes them, before anything is started.
+// The ports of `servo dev`: every one has a flag, so that two checkouts can run side by side, and one that is taken is named
+// with its flag before anything is started.
 
+import type { Command } from 'commander'
 import { createServer } from 'node:net'
 import { UsageError } from '../../exit-code.js'
+
+export type Ports = { readonly port: string; readonly workerPort: string; readonly temporalPort: string; readonly uiPort: string }
+
+export const withPorts = (command: Command): Command =>
+  command
+    .option('--port <number>', 'where the API listens', '7800')
+    .option('--worker-port <number>', 'where the worker listens', '7801')
+    .option('--temporal-port <number>', 'where Temporal listens', '7233')
+    .option('--ui-port <number>', "where Temporal's UI listens", '8233')
+
+const PORT_MAX = 65_535
+
+export function parsePort(text: string, flag: string): number {
+  const port = Number(text)
+  if (/^\d{1,5}$/.test(text) && port >= 1 && port <= PORT_MAX) return port
+  throw new UsageError(`${flag} is ${JSON.stringify(text)}. Give it a port from 1 to ${PORT_MAX}.`)
+}
 
 export type Wanted = { readonly port: number; readonly whose: string; readonly flag: string }
 

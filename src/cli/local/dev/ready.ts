@@ -1,6 +1,6 @@
 // Waits until a process that was just started answers, and says what it said where it does not.
 
-import { readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unavailable } from '../../../core/errors.js'
 
@@ -10,21 +10,39 @@ const WAIT_MS_MAX = 60_000
 const LOOK_TIMEOUT_MS = 2_000
 const LINES_SHOWN = 8
 
-export async function untilAnswers(url: string, what: string, log_file: string): Promise<void> {
+export type Awaited = { readonly url: string; readonly what: string; readonly log_file: string; readonly signal: AbortSignal }
+
+/** Rejects when it takes too long, and when the signal says that nobody waits any more. */
+export async function untilAnswers({ url, what, log_file, signal }: Awaited): Promise<void> {
   const started = performance.now()
   let last = 'nothing listened there'
   while (performance.now() - started < WAIT_MS_MAX) {
+    signal.throwIfAborted()
     try {
-      const response = await fetch(url, { signal: AbortSignal.timeout(LOOK_TIMEOUT_MS) })
+      const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(LOOK_TIMEOUT_MS)]) })
       if (response.ok) return
       last = await response.text()
     } catch (error) {
       last = error instanceof Error ? error.message : String(error)
     }
-    await sleep(LOOK_AGAIN_MS)
+    await sleep(LOOK_AGAIN_MS, undefined, { signal })
   }
-  const lines = readFileSync(log_file, 'utf8').trimEnd().split('\n').slice(-LINES_SHOWN)
   throw unavailable(
-    `${what} was not ready at ${url} within ${WAIT_MS_MAX / 1_000} s (${last}). The last lines of ${log_file}:\n${lines.join('\n')}`,
+    `${what} was not ready at ${url} within ${WAIT_MS_MAX / 1_000} s (${last}). The last lines of ${log_file}:\n${lastLines(log_file, LINES_SHOWN).join('\n')}`,
   )
+}
+
+const BYTES_READ = 16 * 1_024
+
+/** Of a log, however long it is, and of what was written behind `from` bytes. */
+export function lastLines(file: string, count: number, from = 0): readonly string[] {
+  const log = openSync(file, 'r')
+  try {
+    const { size } = fstatSync(log)
+    const bytes = Buffer.alloc(Math.max(0, Math.min(size - from, BYTES_READ)))
+    readSync(log, bytes, 0, bytes.length, size - bytes.length)
+    return bytes.toString('utf8').trimEnd().split('\n').slice(-count)
+  } finally {
+    closeSync(log)
+  }
 }

@@ -1,76 +1,81 @@
 // Temporal for `servo dev`: the server that is named, or one of its own, whose state is a file of the project and which is
-// started again when it ends. One that an earlier run was killed without ending is ended first.
+// started again when it ends.
 
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { spawnSync } from 'node:child_process'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL, fileURLToPath } from 'node:url'
 import type { Environment } from '../../../bin/config.js'
 import { messageOf } from '../../../core/errors.js'
 import { type DevServer, startDevServer } from '../temporal-server.js'
 import type { DataFolder } from './data-folder.js'
-import { parsePort } from './options.js'
-import { refuseBusyPorts } from './ports.js'
+import type { Records } from './records.js'
 
 export type KeptTemporal = { readonly address: string; readonly ui_url: string | undefined; readonly stop: () => Promise<void> }
 
-type TemporalRequest = {
-  readonly environment: Environment
-  readonly data: DataFolder
-  readonly port: string
-  readonly ui_port: string
-  readonly say: (line: string) => void
-}
-
-type Found = { readonly kind: 'address'; readonly address: string } | { readonly kind: 'program'; readonly path: string }
+export type FoundTemporal = { readonly kind: 'address'; readonly address: string } | { readonly kind: 'program'; readonly path: string }
 
 /** A script of the checkout, which runs before anything is installed or built. */
 const FINDER = fileURLToPath(new URL('../../../../scripts/temporal.js', import.meta.url))
 
+/** May download or build it, once for a machine. */
+export async function findTemporal(environment: Environment, say: (line: string) => void): Promise<FoundTemporal> {
+  const finder = (await import(pathToFileURL(FINDER).href)) as {
+    findTemporal: (options: { env: Environment; say: (line: string) => void }) => Promise<FoundTemporal>
+  }
+  return finder.findTemporal({ env: environment, say })
+}
+
+/** Namespace and key of a cluster mean nothing to the server of this machine, and would keep everybody from its own. */
+export const temporalSettings = (found: FoundTemporal, environment: Environment): Environment =>
+  found.kind === 'address' ? environment : Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('TEMPORAL_')))
+
+type TemporalRequest = {
+  readonly found: FoundTemporal
+  readonly data: DataFolder
+  readonly records: Records
+  readonly ports: { readonly port: number; readonly ui_port: number }
+  readonly signal: AbortSignal
+  readonly say: (line: string) => void
+}
+
+const NAME = 'temporal'
 const AGAIN_MS = 1_000
 
-export async function keepTemporal({ environment, data, port, ui_port, say }: TemporalRequest): Promise<KeptTemporal> {
-  const { findTemporal } = (await import(pathToFileURL(FINDER).href)) as {
-    findTemporal: (options: { env: Environment; say: (line: string) => void }) => Promise<Found>
-  }
-  const found = await findTemporal({ env: environment, say })
+export async function keepTemporal({ found, data, records, ports, signal, say }: TemporalRequest): Promise<KeptTemporal> {
   if (found.kind === 'address') return { address: found.address, ui_url: undefined, stop: async () => undefined }
-
-  const pid_file = join(data.path, 'temporal.pid')
-  await endLeftOver(pid_file, data.temporal_db, say)
-  const ports = { port: parsePort(port, '--temporal-port'), ui_port: parsePort(ui_port, '--ui-port') }
-  await refuseBusyPorts([
-    { port: ports.port, whose: 'Temporal', flag: '--temporal-port' },
-    { port: ports.ui_port, whose: "Temporal's UI", flag: '--ui-port' },
-  ])
-  const start = async (): Promise<DevServer> => {
-    const server = await startDevServer({ program: found.path, ...ports, db_file: data.temporal_db, log_file: data.logFile('temporal') })
-    writeFileSync(pid_file, String(server.pid))
-    return server
-  }
-  let server = await start()
-  let isStopping = false
+  const start = (until: AbortSignal): Promise<DevServer> =>
+    startDevServer({
+      program: found.path,
+      ...ports,
+      db_file: data.temporal_db,
+      log_file: data.logFile(NAME),
+      onSpawn: (pid) => records.add(NAME, pid),
+      signal: until,
+    })
+  let server = await start(signal)
+  const stopping = new AbortController()
   const watched = watch()
 
   async function watch(): Promise<void> {
     for (;;) {
       const how = await server.ended
-      if (isStopping) return
+      if (stopping.signal.aborted) return
       say(`Temporal ended (${how}) and is started again.`)
       await restart()
-      if (isStopping) return
+      if (stopping.signal.aborted) return
     }
   }
 
   async function restart(): Promise<void> {
-    while (!isStopping) {
+    let said = ''
+    while (!stopping.signal.aborted) {
       try {
-        server = await start()
+        server = await start(stopping.signal)
         return
       } catch (error) {
-        say(`Temporal could not be started again: ${messageOf(error)}`)
-        await sleep(AGAIN_MS)
+        const words = `Temporal could not be started again, which is tried until it can: ${messageOf(error)}`
+        if (words !== said && !stopping.signal.aborted) say(words)
+        said = words
+        await sleep(AGAIN_MS, undefined, { signal: stopping.signal }).catch(() => undefined)
       }
     }
   }
@@ -79,24 +84,12 @@ export async function keepTemporal({ environment, data, port, ui_port, say }: Te
     address: server.address,
     ui_url: server.ui_url,
     async stop() {
-      isStopping = true
+      stopping.abort()
       await server.stop()
       await watched
-      rmSync(pid_file, { force: true })
+      // One that became ready in the moment in which this was asked.
+      await server.stop()
+      records.remove(NAME)
     },
   }
 }
-
-/** Only the process that works on this project's file is ended, and nobody else's that got the same number since. */
-async function endLeftOver(pid_file: string, db_file: string, say: (line: string) => void): Promise<void> {
-  if (!existsSync(pid_file)) return
-  const pid = Number(readFileSync(pid_file, 'utf8'))
-  if (Number.isInteger(pid) && pid > 0 && commandOf(pid).includes(db_file)) {
-    say(`A Temporal server of an earlier run is still there, as process ${pid}, and is ended.`)
-    process.kill(pid, 'SIGTERM')
-    while (commandOf(pid).includes(db_file)) await sleep(50)
-  }
-  rmSync(pid_file, { force: true })
-}
-
-const commandOf = (pid: number): string => spawnSync('ps', ['-p', String(pid), '-o', 'command='], { encoding: 'utf8' }).stdout ?? ''

@@ -1,0 +1,236 @@
+// The parts of `servo dev` that are hard to see from outside: its lock, what it writes down, how it renews what it keeps
+// running, and the watch on a module.
+
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { type ChildProcess, spawn } from 'node:child_process'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { takeLock } from '../../src/cli/local/dev/lock.js'
+import { identityOf, isRunning } from '../../src/cli/local/dev/process-identity.js'
+import { endLeftOver, openRecords } from '../../src/cli/local/dev/records.js'
+import { keepRunning, type Kept } from '../../src/cli/local/dev/supervisor.js'
+import { watchCode } from '../../src/cli/local/dev/watch.js'
+import { until } from '../fixtures/until.js'
+
+// What keeps a process that has nothing else to do.
+const STAY = 'setInterval(() => undefined, 1000)'
+
+const root = mkdtempSync(join(tmpdir(), 'servo-dev-parts-'))
+let folder: string
+let said: string[]
+const say = (line: string) => void said.push(line)
+const children: ChildProcess[] = []
+let open: { readonly stop: () => unknown }[]
+
+beforeEach(() => {
+  folder = mkdtempSync(join(root, 'test-'))
+  said = []
+  open = []
+})
+afterEach(async () => {
+  for (const one of open) await one.stop()
+})
+afterAll(() => {
+  for (const child of children) child.kill('SIGKILL')
+  rmSync(root, { recursive: true, force: true })
+})
+
+/** Says that it is there by a file, when its handlers are. */
+async function startNode(script: string): Promise<ChildProcess & { readonly pid: number }> {
+  const ready = join(folder, `ready-${children.length}`)
+  const code = `${script}; require('node:fs').writeFileSync(${JSON.stringify(ready)}, ''); ${STAY}`
+  const child = spawn(process.execPath, ['-e', code], { stdio: 'ignore', detached: true })
+  children.push(child)
+  await until('the process is ready', () => existsSync(ready))
+  return child as ChildProcess & { readonly pid: number }
+}
+
+describe('the lock of a data folder', () => {
+  const file = () => join(folder, 'dev.pid')
+
+  test('is held by one, until it is given back', async () => {
+    const release = await takeLock(file(), folder)
+    await expect(takeLock(file(), folder)).rejects.toThrow(`runs already on ${folder}, as process ${process.pid}. Stop it`)
+    release()
+    ;(await takeLock(file(), folder))()
+    expect(existsSync(file())).toBe(false)
+  })
+
+  test.each([
+    ['an empty file', ''],
+    ['half a file', '{"pid":'],
+    ['a process that is gone', JSON.stringify({ pid: 2 ** 22, began: '1', command: 'servo dev' })],
+  ])('is taken over from %s', async (_, text) => {
+    writeFileSync(file(), text)
+    const release = await takeLock(file(), folder)
+    expect(JSON.parse(readFileSync(file(), 'utf8'))).toMatchObject({ pid: process.pid })
+    release()
+  })
+
+  test('is taken over from a process that got the same number later', async () => {
+    const other = await startNode('')
+    writeFileSync(file(), JSON.stringify({ ...identityOf(other.pid), command: 'node servo dev' }))
+    ;(await takeLock(file(), folder))()
+    writeFileSync(file(), JSON.stringify(identityOf(other.pid)))
+    await expect(takeLock(file(), folder)).rejects.toThrow(`as process ${other.pid}`)
+  })
+
+  test('that is abandoned is taken by one of many', async () => {
+    writeFileSync(file(), '{}')
+    const taken = await Promise.allSettled(Array.from({ length: 10 }, () => takeLock(file(), folder)))
+    expect(taken.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
+  })
+})
+
+describe('what is written down', () => {
+  test('is ended by the next start, with SIGKILL where nothing else helps', async () => {
+    const child = await startNode("process.on('SIGTERM', () => undefined)")
+    openRecords(folder).add('stubborn', child.pid)
+    await endLeftOver(folder, { say, grace_ms: 50 })
+    expect(identityOf(child.pid)).toBeUndefined()
+    expect(said).toEqual([
+      `The stubborn of an earlier run is still there, as process ${child.pid}, and is ended.`,
+      `The stubborn, process ${child.pid}, did not end within 0.05 s, and is killed.`,
+    ])
+    said = []
+    await endLeftOver(folder, { say })
+    expect(said).toEqual([])
+  })
+
+  test('is let alone where its number belongs to another process now', async () => {
+    const child = await startNode('')
+    openRecords(folder).add('api', child.pid)
+    const file = join(folder, 'processes', 'api.json')
+    writeFileSync(file, readFileSync(file, 'utf8').replace('"began":"', '"began":"1'))
+    await endLeftOver(folder, { say })
+    expect(identityOf(child.pid)).toBeDefined()
+    expect(existsSync(file)).toBe(false)
+  })
+
+  test('ends in the opposite order', async () => {
+    const records = openRecords(folder)
+    for (const name of ['first', 'second', 'third']) records.add(name, (await startNode('')).pid)
+    await endLeftOver(folder, { say })
+    expect(said.map((line) => line.split(' ')[1])).toEqual(['third', 'second', 'first'])
+  })
+})
+
+describe('a process that is kept running', () => {
+  /** It ends, after SIGTERM, when the file `go` is there, and counts its starts and the signals that it got. */
+  const SCRIPT = `
+    const { appendFileSync, existsSync } = require('node:fs')
+    process.on('SIGTERM', () => appendFileSync('signals', 's'))
+    appendFileSync('starts', 's')
+    // It looks for its condition.
+    setInterval(() => existsSync('go') && existsSync('signals') && process.exit(0), 10)`
+  const countIn = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').length : 0)
+  const keep = (script: string, stop_grace_ms = 40_000): Kept => {
+    const args = ['-e', `process.chdir(${JSON.stringify(folder)}); ${script}`]
+    const program = { name: 'kept', command: process.execPath, args, environment: {}, log_file: join(folder, 'log') }
+    const kept = keepRunning(program, { say, records: openRecords(folder), stop_grace_ms })
+    open.push(kept)
+    return kept
+  }
+
+  test('is renewed once, however often that is asked for while it ends', async () => {
+    const kept = keep(SCRIPT)
+    await until('it is started', () => countIn('starts') === 1)
+    const renewals = [kept.renew(), kept.renew()]
+    await until('it was told', () => countIn('signals') === 1)
+    renewals.push(kept.renew())
+    writeFileSync(join(folder, 'go'), '')
+    expect(await Promise.all(renewals)).toEqual([true, true, true])
+    await until('the new one is started', () => countIn('starts') === 2)
+    expect([countIn('signals'), said]).toEqual([1, []])
+  })
+
+  test('is not told again where it is stopped while it ends', async () => {
+    const kept = keep(SCRIPT)
+    await until('it is started', () => countIn('starts') === 1)
+    const renewal = kept.renew()
+    await until('it was told', () => countIn('signals') === 1)
+    const stopped = kept.stop()
+    writeFileSync(join(folder, 'go'), '')
+    await stopped
+    expect([await renewal, countIn('signals'), countIn('starts')]).toEqual([false, 1, 1])
+  })
+
+  test('is killed where it does not end, with what it has started', async () => {
+    const kept = keep(
+      `process.on('SIGTERM', () => undefined)
+       const child = require('node:child_process').spawn(process.execPath, ['-e', '${STAY}'])
+       require('node:fs').writeFileSync('grandchild', String(child.pid)); ${STAY}`,
+      100,
+    )
+    const pid = await until(
+      'its child is there',
+      () => Number(existsSync(join(folder, 'grandchild')) && readFileSync(join(folder, 'grandchild'), 'utf8')) || undefined,
+    )
+    const grandchild = identityOf(pid)
+    await kept.stop()
+    await until('its child is gone', () => grandchild !== undefined && !isRunning(grandchild))
+  })
+
+  test('that ends for the same reason is told of once, and a renewal does not wait for the pause', async () => {
+    const kept = keep("require('node:fs').appendFileSync('starts', 's'); console.log('broken'); process.exit(1)")
+    await until('it was started three times', () => countIn('starts') >= 3)
+    const before = countIn('starts')
+    expect(await kept.renew()).toBe(true)
+    await until('it is started again', () => countIn('starts') > before)
+    expect(said).toHaveLength(1)
+    expect(said[0]).toContain('kept ended (exit code 1) and is started again.')
+  })
+})
+
+describe('the watch on a module', () => {
+  let changes: number
+  const watched = (folders_max?: number) => {
+    changes = 0
+    const data_folder = join(folder, 'data')
+    for (const name of ['data', 'node_modules/x', '.hidden', 'lib']) mkdirSync(join(folder, name), { recursive: true })
+    const options = { module: join(folder, 'module.ts'), data_folder, onChange: () => (changes += 1), say }
+    open.push(watchCode(folders_max === undefined ? options : { ...options, folders_max }))
+  }
+  const touch = (path: string) => writeFileSync(join(folder, path), String(Math.random()))
+
+  test('calls for code beside it and below it, and for folders that come', async () => {
+    watched()
+    touch('lib/a.ts')
+    await until('it calls', () => changes === 1)
+    mkdirSync(join(folder, 'new/deep'), { recursive: true })
+    touch('new/deep/a.ts')
+    await until('it calls for a folder that came', () => changes === 2)
+    touch('new/deep/a.ts')
+    await until('it goes on with that folder', () => changes === 3)
+    expect(said).toEqual([])
+  })
+
+  test.each(['data', 'node_modules/x', '.hidden'])('leaves out %s', async (name) => {
+    watched()
+    let witnessed = 0
+    const witness = { module: join(folder, name, 'module.ts'), data_folder: '', onChange: () => (witnessed += 1), say }
+    open.push(watchCode(witness))
+    touch(`${name}/a.ts`)
+    // It was asked later, so it calls later than this one would.
+    await until('one that looks there has called', () => witnessed === 1)
+    expect(changes).toBe(0)
+    touch('module.ts')
+    await until('it calls for its own', () => changes > 0)
+    expect(changes).toBe(1)
+  })
+
+  test('says that it has ended, why, and what to do', async () => {
+    watched()
+    rmSync(folder, { recursive: true })
+    await until('it says so', () => said.length > 0)
+    expect(said).toEqual([
+      `Changes of ${join(folder, 'module.ts')} are not noticed any more: its folder ${folder} is gone. The worker keeps the code that it has; start \`servo dev\` again to run another.`,
+    ])
+  })
+
+  test('says where there is more than it looks at', () => {
+    watched(1)
+    expect(said).toEqual([expect.stringContaining(`There are more than 1 folders below ${folder}`)])
+  })
+})

@@ -1,0 +1,94 @@
+// The loop of somebody who writes assets: `servo dev`, deploy, run, edit, and the run shows what was edited. Settings of a
+// cluster in the terminal do not reach the server that `servo dev` starts.
+
+import { afterAll, expect, test } from '@jest/globals'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type DevProcess, startDevProcess, untilGone } from '../fixtures/dev-process.js'
+import { runServo } from '../fixtures/servo-process.js'
+import { freePorts } from '../fixtures/started.js'
+import { until } from '../fixtures/until.js'
+
+const TIMEOUT_MS = 240_000
+const SDK = new URL('../../dist/sdk/index.js', import.meta.url).href
+const ELSEWHERE = { TEMPORAL_NAMESPACE: 'a-namespace-of-a-cluster', TEMPORAL_API_KEY: 'a-key-of-a-cluster' }
+
+const folder = mkdtempSync(join(tmpdir(), 'servo-edit-'))
+let dev: DevProcess | undefined
+afterAll(async () => {
+  dev?.signalGroup('SIGTERM')
+  await dev?.ended
+  rmSync(folder, { recursive: true, force: true })
+}, TIMEOUT_MS)
+
+const module = join(folder, 'pipeline.mjs')
+const shown = join(folder, 'shown.txt')
+const write = (word: string, more = '') =>
+  writeFileSync(
+    module,
+    `import { writeFileSync } from 'node:fs'
+import { asset, defineCodeLocation } from '${SDK}'
+import { text } from './lib/text.mjs'
+const word = asset({ key: 'word', deps: [], run: async () => writeFileSync(${JSON.stringify(shown)}, '${word}' + text) })
+${more}export default defineCodeLocation({ name: 'edited', assets: [word${more === '' ? '' : ', added'}] })
+`,
+  )
+const writeText = (text: string) => writeFileSync(join(folder, 'lib', 'text.mjs'), `export const text = '${text}'\n`)
+
+test(
+  'an edited module is what the next run runs',
+  async () => {
+    mkdirSync(join(folder, 'lib'))
+    writeText('')
+    write('first')
+    const ports = await freePorts()
+    const started = startDevProcess({ command: ['servo', 'dev', module], data: join(folder, '.servo'), ports, environment: ELSEWHERE })
+    dev = started
+    await started.said('Servo is up.')
+    const environment = { SERVO_API: `http://127.0.0.1:${ports.port}`, SERVO_WORKER_URL: `http://127.0.0.1:${ports.worker}` }
+    const servo = async (...args: readonly string[]) => {
+      const finished = await runServo(args, environment)
+      expect({ args, ...finished }).toMatchObject({ code: 0 })
+      return finished.stdout
+    }
+    const ran = async () => {
+      await servo('run', 'start', 'word', '--wait')
+      return readFileSync(shown, 'utf8')
+    }
+    const children = started.children()
+    const renewed = async (count: number) => {
+      await until('the worker serves what was edited', () => started.output().split('The worker serves').length > count)
+      expect(started.children().get('worker')?.pid).not.toBe(children.get('worker')?.pid)
+    }
+
+    expect(await servo('deploy', module)).toContain(
+      `Worker ${environment.SERVO_WORKER_URL} (SERVO_WORKER_URL), 8 slots (as the worker says).`,
+    )
+    expect(await ran()).toBe('first')
+
+    write('second', "const added = asset({ key: 'added', deps: [word], run: async () => undefined })\n")
+    await renewed(1)
+    expect(await servo('deploy', module)).toContain('+ added')
+    expect(await ran()).toBe('second')
+    await servo('run', 'start', 'added', '--wait')
+
+    // What the module imports is its code too.
+    writeText(' and more')
+    await renewed(2)
+    expect(await ran()).toBe('second and more')
+
+    // Code that cannot be loaded is said once, and mending it is enough.
+    write("broken'")
+    await started.said('worker ended (exit code 2) and is started again.')
+    write('mended')
+    await renewed(3)
+    expect(await ran()).toBe('mended and more')
+
+    const last = started.children()
+    started.signalGroup('SIGINT')
+    expect(await started.ended).toBe(0)
+    await untilGone(last)
+  },
+  TIMEOUT_MS,
+)
