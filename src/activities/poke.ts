@@ -26,6 +26,7 @@ export function createPoker({ client, scope, clock, log, onPoke }: PokerDeps): P
   const id = workflowId(scope, 'workspace')
   let isUnderWay = false
   let isWanted = false
+  /** Somebody asked who does not wait, and no signal went out since. */
   let isSoon = false
   let isDown = false
 
@@ -51,6 +52,8 @@ export function createPoker({ client, scope, clock, log, onPoke }: PokerDeps): P
     await clock.sleep(0)
     while (isWanted) {
       isWanted = false
+      // The turn that this asks for serves them, too.
+      isSoon = false
       await signal()
     }
     isUnderWay = false
@@ -63,7 +66,7 @@ export function createPoker({ client, scope, clock, log, onPoke }: PokerDeps): P
     } else if (!isSoon) {
       isSoon = true
       void clock.sleep(SOON_MS).then(() => {
-        isSoon = false
+        if (!isSoon) return undefined
         isWanted = true
         return drain()
       })
