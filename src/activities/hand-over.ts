@@ -81,6 +81,17 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     if (refused.length > 0) await submitDrafts(deps.submit, refused, 'servo/handover')
   }
 
+  async function sendAgain(view: View, location_name: string, entries: readonly OutboxEntry[]): Promise<void> {
+    const location = (await view.row('code_locations', [location_name])) as CodeLocationRow | undefined
+    if (location === undefined) return
+    const requests = inRequests(view, location.worker_url, entries)
+    const answers = (await Promise.all(requests.map((request) => send(view, request.worker_url, request.entries)))).flat()
+    await note(answers)
+    await noteAccepted(deps, answers)
+    const unreachable = answers.find(({ answer }) => answer.answer === 'UNREACHABLE')?.answer
+    if (unreachable?.answer === 'UNREACHABLE') log(`${location_name}: ${unreachable.problem}`)
+  }
+
   function laneOf(location_name: string): Lane {
     const known = lanes.get(location_name)
     if (known !== undefined) return known
@@ -122,19 +133,10 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       const unstarted = await readUnstarted(view)
       const before = deps.submit.appender.now() - RESEND_AFTER_MS
       const due = unstarted.filter(({ outbox }) => outbox.requested_at <= before)
-      for (const [location_name, entries] of byLocation(due)) {
-        const location = (await view.row('code_locations', [location_name])) as CodeLocationRow | undefined
-        if (location === undefined) continue
-        const answers = (
-          await Promise.all(
-            inRequests(view, location.worker_url, entries).map((request) => send(view, request.worker_url, request.entries)),
-          )
-        ).flat()
-        await note(answers)
-        await noteAccepted(deps, answers)
-        const unreachable = answers.find(({ answer }) => answer.answer === 'UNREACHABLE')?.answer
-        if (unreachable?.answer === 'UNREACHABLE') log(`${location_name}: ${unreachable.problem}`)
-      }
+      // A location whose worker is slow, or whose attempts cannot be put into words, holds up no other.
+      const sent = await Promise.allSettled([...byLocation(due)].map(([name, entries]) => sendAgain(view, name, entries)))
+      const failed = sent.find(({ status }) => status === 'rejected')
+      if (failed?.status === 'rejected') throw failed.reason
       return unstarted.length
     },
 

@@ -1,28 +1,34 @@
-// Whether deadlines are held back: where a turn comes much later than something was due, the answers to it may be under
-// way, because workers could not speak either. Once for every such gap, and never for long.
+// Whether deadlines are held back: where a turn comes much later than something was due, or the store was out of reach, the
+// answers to it may be under way, because workers could not speak either. Once for every such gap, and never for long.
 
 import { TURN_GAP_HOLD_MS_MAX, TURN_GAP_MS_MAX } from '../core/limits.js'
 import type { TaskRow } from '../projections/run-table.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import { type ArmedDeadline, earliestLoss } from './lost.js'
 
-/** What the last revision recorded. */
-export type Recorded = { readonly wake_at: number | null; readonly hold_until: number | null }
+/** What the last revision recorded, and how long the store was out of reach before this turn: 0 where it was not. */
+export type Recorded = { readonly wake_at: number | null; readonly hold_until: number | null; readonly outage_ms: number }
 
 /** Until when no deadline is acted on; null: they are. */
-export function holdUntil(rows: WorkingSet, now: number, { wake_at, hold_until }: Recorded): number | null {
+export function holdUntil(rows: WorkingSet, now: number, { wake_at, hold_until, outage_ms }: Recorded): number | null {
   if (hold_until !== null && now < hold_until) return hold_until
+  // A deadline that comes right after an outage would find workers that had no time to speak yet.
+  if (outage_ms > TURN_GAP_MS_MAX) return heldBy(now, periodsOf(rows, Number.POSITIVE_INFINITY))
   if (wake_at === null || now - wake_at <= TURN_GAP_MS_MAX) return null
   // The end of a hold is an instant to wake at, too: who comes late for that has been held back already.
   if (hold_until !== null && wake_at <= hold_until) return null
-  const periods = rows.hotRows('tasks').flatMap((task) => passedPeriod(task, now))
-  // Only attempts are held back: a retry that is due loses nothing.
-  return periods.length === 0 ? null : now + Math.min(TURN_GAP_HOLD_MS_MAX, Math.max(...periods))
+  return heldBy(now, periodsOf(rows, now))
 }
 
-function passedPeriod(task: TaskRow, now: number): readonly number[] {
-  const loss = earliestLoss(task)
-  return loss === null || loss.deadline_at > now ? [] : [periodOf(task, loss)]
+const heldBy = (now: number, periods: readonly number[]): number | null =>
+  periods.length === 0 ? null : now + Math.min(TURN_GAP_HOLD_MS_MAX, Math.max(...periods))
+
+/** Of attempts whose deadline is not later than this. Only attempts are held back: a retry that is due loses nothing. */
+function periodsOf(rows: WorkingSet, latest: number): readonly number[] {
+  return rows.hotRows('tasks').flatMap((task) => {
+    const loss = earliestLoss(task)
+    return loss === null || loss.deadline_at > latest ? [] : [periodOf(task, loss)]
+  })
 }
 
 function periodOf(task: TaskRow, { reason }: ArmedDeadline): number {

@@ -4,7 +4,7 @@
 import type { Decision } from '../controllers/decision.js'
 import { holdUntil, type Recorded } from '../controllers/hold.js'
 import { PUBLISH_AFTER_MS, RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
-import { instantMs, stampMs } from '../core/time.js'
+import { instantMs } from '../core/time.js'
 import { crc32cHex } from '../core/hash.js'
 import { stampDrafts } from '../events/draft.js'
 import type { LedgerEvent } from '../events/event.js'
@@ -22,11 +22,9 @@ export type Spoken = 'quiet' | 'speaking' | 'cut_off'
 
 export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<Spoken> {
   for (;;) {
-    const oldest = pass.queue[0]
-    const lag_ms = oldest === undefined ? 0 : Math.max(0, pass.now - stampMs(oldest.creation_time))
     await loadPlanNeeds({ store: deps.store, lookup }, workspace.rows)
-    pass.hold_until = holdUntil(workspace.rows, pass.now, recordedIn(workspace))
-    const decisions = deps.reconcile.decide({ rows: workspace.rows, now: pass.now, lag_ms, hold_until: pass.hold_until })
+    pass.hold_until = holdUntil(workspace.rows, pass.now, { ...recordedIn(workspace), outage_ms: pass.outage_ms })
+    const decisions = deps.reconcile.decide({ rows: workspace.rows, now: pass.now, lag_ms: pass.lag_ms, hold_until: pass.hold_until })
     if (decisions.length === 0) return 'quiet'
     if (++pass.reconcile_count > RECONCILE_PASSES_MAX) {
       const speakers = [...new Set(decisions.map(({ said_by }) => said_by))].join(', ')
@@ -46,7 +44,7 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
 }
 
 /** A hold that this turn recorded already counts as any other. */
-function recordedIn({ snapshot }: Workspace): Recorded {
+function recordedIn({ snapshot }: Workspace): Omit<Recorded, 'outage_ms'> {
   if (snapshot === undefined) return { wake_at: null, hold_until: null }
   const { wake_at, hold_until } = snapshot.revision.watermarks
   return { wake_at: wake_at === null ? null : instantMs(wake_at), hold_until: hold_until === null ? null : instantMs(hold_until) }

@@ -37,6 +37,10 @@ export type Pass = {
   readonly listed_after: number
   queue: SegmentHead[]
   pending: Pending
+  /** How old the oldest thing was that this turn found unfolded: what workers were told meanwhile was as old. */
+  lag_ms: number
+  /** How long turns of this process had not reached the store before this one. */
+  readonly outage_ms: number
   /** No deadline is acted on before it. */
   hold_until: number | null
   more: boolean
@@ -45,7 +49,7 @@ export type Pass = {
   readonly counts: { -readonly [K in keyof OutcomeCounts]: number }
 }
 
-export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number): Pass {
+export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, outage_ms: number): Pass {
   const revision = workspace.snapshot?.revision
   return {
     turn_id: newUlid(deps.clock.now(), deps.random),
@@ -55,6 +59,8 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     listed_after: revision === undefined ? 0 : Date.parse(revision.watermarks.closed_through),
     queue: [],
     pending: pendingAfter(revision),
+    lag_ms: 0,
+    outage_ms,
     hold_until: null,
     more: false,
     published_count: 0,
@@ -74,6 +80,11 @@ export function pendingAfter(revision: Revision | undefined): Pending {
     has_dispatch: false,
     first_folded_at: null,
   }
+}
+
+/** At T0: what has come since is not judged by this turn. */
+export function lagOf({ now, queue }: Pick<Pass, 'now' | 'queue'>): number {
+  return queue.reduce((lag, { creation_time }) => Math.max(lag, now - stampMs(creation_time)), 0)
 }
 
 /** As many segments from the front of the queue as are folded before anything else is looked at. */

@@ -3,7 +3,7 @@
 
 import { publish } from '../compactor/publish.js'
 import { refuseLostPointer, refuseNewerFold } from '../compactor/swap.js'
-import { conflict } from '../core/errors.js'
+import { conflict, isOperatingError } from '../core/errors.js'
 import {
   HOT_STATE_CHECK_INTERVAL_MS,
   MERGE_DUE_DELTAS,
@@ -26,6 +26,7 @@ import {
   beginPass,
   closedThrough,
   foldVersionOf,
+  lagOf,
   type Pass,
   pendingAfter,
   notePublish,
@@ -70,6 +71,8 @@ export function createTurn(deps: TurnDeps): Turn {
   let checked_at = deps.clock.elapsed()
   /** Also after an error, which forgets the workspace. */
   let has_seen_pointer = false
+  /** When the first of those turns began that did not reach the store, and after which none has ended well. */
+  let unreached_since: number | undefined
 
   async function follow(): Promise<number> {
     const { published, server_time } = await readPointer(deps.store)
@@ -164,8 +167,10 @@ export function createTurn(deps: TurnDeps): Turn {
 
   async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
     const server_time = await follow()
-    const pass = beginPass(deps, workspace, server_time)
+    const outage_ms = unreached_since === undefined ? 0 : deps.clock.elapsed() - unreached_since
+    const pass = beginPass(deps, workspace, server_time, outage_ms)
     pass.queue = await listQueue(request, pass)
+    pass.lag_ms = lagOf(pass)
     for (;;) {
       const lookup = lookupIn(deps, filters, workspace)
       if (pass.queue.length > 0) {
@@ -198,14 +203,19 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   async function runAlone(request: TurnRequest): Promise<TurnAnswer> {
+    const began = deps.clock.elapsed()
     for (let races = 0; races < LOST_RACES_MAX; races++) {
       try {
         const pass = await attempt(request)
-        if (pass !== 'lost') return answerOf(pass, workspace, wakeAt(deps, workspace, pass))
+        if (pass !== 'lost') {
+          unreached_since = undefined
+          return answerOf(pass, workspace, wakeAt(deps, workspace, pass))
+        }
         workspace.rows.discard()
       } catch (error) {
         // Whatever was folded and not published is as if it had never been read; the ledger still has it.
         workspace = EMPTY_WORKSPACE()
+        if (isOperatingError(error, 'unavailable')) unreached_since ??= began
         throw error
       }
     }

@@ -237,6 +237,7 @@ describe('logs', () => {
 
   test('end at the limit also where several processes serve the attempt in turn', async () => {
     const out = await dispatch()
+    await start(out, out.said.execution_id)
     const apis = await Promise.all(['one', 'two', 'three'].map(async () => createAsker(await world.start())))
     const mega = lines(...Array.from({ length: 15 }, () => 'x'.repeat(60_000)))
     // In order, from whoever is next; then each process with numbers of its own, which follow one another.
@@ -246,6 +247,7 @@ describe('logs', () => {
     expect(statuses.filter((status) => status === 200)).toHaveLength(Math.floor(LOG_BYTES_MAX / (15 * 60_080)))
 
     const another = await dispatch()
+    await start(another, another.said.execution_id)
     let kept = 0
     for (let i = 0; i < 36; i++) {
       const answer = await log(another, 1_000 * (i % 3) + Math.floor(i / 3), mega, apis[i % 3])

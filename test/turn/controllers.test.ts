@@ -8,7 +8,7 @@ import { createReader } from '../../src/readers/reader.js'
 import { createReconcile } from '../../src/turn/controllers.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import { runIdOf } from '../fixtures/say.js'
-import { createScenario } from '../fixtures/scenario.js'
+import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'
 
 const SECRET = { secret_key_id: 's1', secret: 'servo-golden-secret' }
 const reconcile = createReconcile({ secret: SECRET })
@@ -108,5 +108,49 @@ describe('the controllers in a turn', () => {
     expect(await task()).toMatchObject({ state: 'RETRY_WAIT', infra_losses: 1, outcome_reason: 'START_DEADLINE' })
     expect((await watermarks())?.hold_until).toBeNull()
     await expectInvariants()
+  })
+
+  test('give nothing up right after the store was out of reach, for nobody could say that it lives', async () => {
+    const { say, writer, decider, tell, world, defineAssets, rows } = createScenario()
+    const task = async () => (await rows('tasks'))[0]
+    const { turn } = decider('turn', { reconcile })
+    await tell(async () => {
+      await defineAssets()
+      await writer().append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
+      await turn()
+    })
+    const start_deadline_at = Number((await task())?.['start_deadline_at'])
+    await world.time.pass(start_deadline_at - 20_000 - world.time.now())
+    once(world, 'before', { process: 'turn', operation: 'get' }, loseAnswer)
+    await tell(() => expect(turn()).rejects.toThrow('The answer was lost.'))
+    // It is there again, a moment before the deadline: the turn that is woken by it is punctual.
+    await world.time.pass(start_deadline_at - 1_000 - world.time.now())
+    await tell(() => turn())
+    await world.time.pass(2_000)
+    await tell(() => turn())
+    expect(await task()).toMatchObject({ state: 'DISPATCHED', attempt: 1 })
+    await world.time.pass(60_000)
+    await tell(() => turn())
+    expect(await task()).toMatchObject({ state: 'RETRY_WAIT', outcome_reason: 'START_DEADLINE' })
+  })
+
+  test('give nothing up in a turn that is far behind, and give it up in the next one', async () => {
+    const { say, writer, decider, tell, world, defineAssets, rows } = createScenario()
+    const task = async () => (await rows('tasks'))[0]
+    const { turn } = decider('turn', { reconcile })
+    await tell(async () => {
+      await defineAssets()
+      await writer().append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
+      await turn()
+    })
+    const start_deadline_at = Number((await task())?.['start_deadline_at'])
+    await world.time.pass(start_deadline_at - 40_000 - world.time.now())
+    await tell(() => writer('other').append([say.poolDefined('pool:x', 1)]))
+    await world.time.pass(start_deadline_at + 1_000 - world.time.now())
+    const behind = await tell(() => turn())
+    expect(await task()).toMatchObject({ state: 'DISPATCHED' })
+    expect(behind.wake_in_ms).toBe(0)
+    await tell(() => turn())
+    expect(await task()).toMatchObject({ state: 'RETRY_WAIT', outcome_reason: 'START_DEADLINE' })
   })
 })
