@@ -13,7 +13,7 @@ import { claimsOf } from './http/principal.js'
 import { orRefuse, problemAnswer, problems } from './problems.js'
 
 /** What is not there within this time is asked for again, and does not keep the others waiting. */
-const REVISION_WAIT_MS = 250
+const REVISION_WAIT_MS = 2_000
 
 export function addCallbacksRoute(app: Api, deps: RouteDeps, config: object): void {
   const impatient: RouteDeps = { ...deps, revision_wait_ms: REVISION_WAIT_MS }
