@@ -20,7 +20,7 @@ export const createMaintenance = (deps: MaintenanceDeps) => ({
     servedScope(deps, scope)
     return whileBeating(() =>
       explained(async () => {
-        const merged = merge ? await mergeBase(deps) : undefined
+        const merged = merge ? await mergeBase(deps, { is_patient: true }) : undefined
         const missed = collect ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
         const collected = collect ? await collectAll(deps) : undefined
         return {

@@ -3,7 +3,14 @@
 
 import { assert, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import { FILE_ROWS_MAX, MERGE_DEADLINE_MS, MERGE_DUE_DELTAS } from '../core/limits.js'
+import {
+  FILE_ROWS_MAX,
+  MERGE_DEADLINE_MS,
+  MERGE_DUE_DELTAS,
+  MERGE_DUE_ROWS,
+  MERGE_FEW_KEPT_MS,
+  MERGE_FEW_SHARE,
+} from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
 import { newUlid, ulidTime } from '../core/ulid.js'
 import { expiryCut } from '../projections/retention.js'
@@ -39,19 +46,24 @@ const PUBLISH_TRIES_MAX = 20
 export type MergeRequest = {
   /** Everything into one run a table (and period), instead of what is due. */
   readonly whole?: boolean
+  /** A few changes are left for later, unless they are old: who looks by the clock writes nothing for an idle workspace. */
+  readonly is_patient?: boolean
   /** Tables of a replay: they take their sequence from the record, and nobody walks their chain. */
   readonly is_scratch?: boolean
 }
 
 export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): Promise<MergeAnswer> {
   const started = deps.clock.elapsed()
-  const { published } = await readPointer(deps.store)
+  const { published, server_time } = await readPointer(deps.store)
   if (published === undefined) return { kind: 'nothing_due' }
   const { pointer } = published
   refuseNewerFold(pointer)
   const before = await readDocument(deps.store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
   const deltas = await Promise.all(pointer.deltas.map(({ sequence, revision }) => readRevision(deps.store, sequence, revision)))
   const newest = deltas.at(-1) ?? (await readRevision(deps.store, pointer.sequence, pointer.revision))
+  if (request.is_patient === true && isLittle(deltas) && server_time - instantMs(newest.published_at) < MERGE_FEW_KEPT_MS) {
+    return { kind: 'nothing_due' }
+  }
   const merged = await mergeTables(deps, before, deltas, newest, request.whole === true)
   // The revision of a merge is a delta itself, without files: alone it is no reason for another.
   const isChanged = merged.parts_written > 0 || merged.parts_dropped > 0
@@ -75,6 +87,11 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
   const sequence = await publishCheckpoint(deps, pointer, publication)
   if (sequence === undefined) return { kind: 'lost' }
   return { kind: 'merged', sequence, parts_written: merged.parts_written, rows_written: merged.rows_written }
+}
+
+function isLittle(deltas: readonly Revision[]): boolean {
+  const rows = deltas.flatMap(({ files_added }) => files_added).reduce((sum, file) => sum + file.rows, 0)
+  return deltas.length < MERGE_DUE_DELTAS * MERGE_FEW_SHARE && rows < MERGE_DUE_ROWS * MERGE_FEW_SHARE
 }
 
 type MergedTables = {

@@ -210,6 +210,9 @@ export const FOLD_VERSION = 1
 /** Deltas that a reader opens one by one, and rows that every process holds decoded: either makes a merge due. */
 export const MERGE_DUE_DELTAS = 64
 export const MERGE_DUE_ROWS = 60_000
+/** An eighth of what makes a merge due costs readers next to nothing, and is left until it is this old. */
+export const MERGE_FEW_SHARE = 1 / 8
+export const MERGE_FEW_KEPT_MS = DAY_MS
 /** Beyond this many deltas publishing slows down until a merge has caught up. */
 export const DELTAS_MAX = 512
 export const DELTAS_SLOW_MS = SECOND_MS

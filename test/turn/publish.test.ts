@@ -9,7 +9,7 @@ import { openSnapshot, partsOf, readPointer } from '../../src/tables/snapshot.js
 import type { TableFiles } from '../../src/tables/table-files.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import { createParquetShelf } from '../fixtures/parquet-world.js'
-import { merge } from '../fixtures/roles.js'
+import { merge, mergePatiently } from '../fixtures/roles.js'
 import { createScenario, once } from '../fixtures/scenario.js'
 import { stubDecider } from '../fixtures/stub-decider.js'
 import { createVirtualTime } from '../fixtures/virtual-time.js'
@@ -75,6 +75,32 @@ describe('what is published', () => {
     })
     expect(await rows('dispatch_outbox')).toEqual([])
     await expectInvariants()
+  })
+
+  test('a few changes are left by a merge of the clock until they are old, and many are not', async () => {
+    const { say, writer, decider, tell, world } = createScenario()
+    const keeper = world.start('keeper')
+    const { turn } = decider()
+    const { append } = writer()
+    let version = 0
+    const change = async (count: number) => {
+      for (let i = 0; i < count; i++) {
+        await append([say.poolDefined('pool:x', ++version)])
+        await turn()
+      }
+    }
+    await tell(async () => {
+      // The first revision is a checkpoint itself.
+      await change(1 + 7)
+      expect((await mergePatiently(keeper)).kind).toBe('nothing_due')
+      await change(1)
+      expect((await mergePatiently(keeper)).kind).toBe('merged')
+      await change(1)
+      expect((await mergePatiently(keeper)).kind).toBe('nothing_due')
+      await world.time.sleep(DAY_MS)
+      expect((await mergePatiently(keeper)).kind).toBe('merged')
+      expect((await mergePatiently(keeper)).kind).toBe('nothing_due')
+    })
   })
 
   test('a process that starts from a merged checkpoint knows what is folded in minutes that are still open', async () => {
