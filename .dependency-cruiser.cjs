@@ -32,7 +32,17 @@ const MAY_IMPORT = {
   'commands/preview': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'controllers'],
   'commands/claims': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'storage'],
   'commands/create-or-read': ['core', 'storage'],
-  'commands/starts': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'ledger/start-entry', 'readers', 'storage'],
+  'commands/starts': [
+    'core',
+    'events',
+    'partitions',
+    'projections',
+    'ledger/append',
+    'ledger/segment',
+    'ledger/start-entry',
+    'readers',
+    'storage',
+  ],
   'commands/logs': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'storage'],
   activities: [
     'core',

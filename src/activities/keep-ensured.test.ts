@@ -46,6 +46,14 @@ test('a look that failed is followed by another soon, and told of once', async (
   expect(pokes()).toBe(0)
 })
 
+test('loops that outlived a Temporal that did not answer are poked, for nobody could do it meanwhile', async () => {
+  const down = new Error('Temporal does not answer')
+  const { time, pokes, keeping } = world([[], down, [], []])
+  await time.pass(70_000)
+  keeping.stop()
+  expect(pokes()).toBe(2)
+})
+
 test('one who stopped looks no more', async () => {
   const { time, looked_at, keeping } = world([])
   await time.pass(1_000)

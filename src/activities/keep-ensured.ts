@@ -8,7 +8,7 @@ export type KeepEnsuredDeps = {
   readonly clock: Pick<Clock, 'sleep'>
   /** The kinds of the loops that were missing, and are started now. */
   readonly ensure: () => Promise<readonly string[]>
-  /** For loops that ran already when this process came. */
+  /** For loops that ran already when this process came, or when Temporal did: pokes were lost meanwhile. */
   readonly poke: () => Promise<void>
   readonly log: (message: string) => void
 }
@@ -40,6 +40,7 @@ export function keepEnsured({ clock, ensure, poke, log }: KeepEnsuredDeps): { re
         // Once for every time that it fails: the looks go on.
         if (!isFailing && !isStopped) log(`The loops could not be looked after now, and will be again in a moment: ${messageOf(error)}`)
         isFailing = true
+        isPoked = false
         await clock.sleep(AFTER_FAILURE_MS)
       }
     }

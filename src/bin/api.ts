@@ -9,6 +9,7 @@ import { createCurrent, type Current } from '../readers/current.js'
 import type { Reader } from '../readers/reader.js'
 import { readStats } from '../readers/stats.js'
 import { createMetrics } from '../telemetry/metrics.js'
+import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
 import { type Deps, openAppender, openDeps, openReader } from './deps.js'
 import { openClient, type TemporalClient } from './temporal.js'
@@ -26,11 +27,14 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
   const reader = openReader(deps)
   const current = createCurrent({ reader, clock: deps.clock })
   const metrics = createMetrics(() => gaugesOf(deps, reader))
+  const closing = new AbortController()
+  const closed = closing.signal
+  const clock = clockUntil(deps.clock, closed)
   const app = await createApi({
     ...deps,
     scope,
     appender,
-    poke: createPoker({ client: () => temporal.client, scope, clock: deps.clock, log, onPoke: metrics.poke }),
+    poke: createPoker({ client: () => temporal.client, scope, clock, closed, log, onPoke: metrics.poke }),
     executions: new Map(),
     start_logs: new Map(),
     reader,
@@ -48,6 +52,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     url,
     async stop() {
       await app.close()
+      closing.abort()
       await temporal.close()
       await deps.close()
     },

@@ -17,6 +17,7 @@ import { createCurrent } from '../readers/current.js'
 import { createReconcile } from '../turn/controllers.js'
 import { createTurn } from '../turn/turn.js'
 import type { LoopTimings } from '../workflows/contract.js'
+import { clockUntil } from './clock.js'
 import type { ServerConfig } from './config.js'
 import { openAppender, openDeps, openReader, turnDeps } from './deps.js'
 import { openClient } from './temporal.js'
@@ -53,7 +54,9 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
   const { client, close: closeClient } = openClient(config.temporal)
   const deps = await openDeps(config.workspace)
   const appender = await openAppender(deps, log)
-  const poke = createPoker({ client: () => client, scope, clock: deps.clock, log })
+  const stopping = new AbortController()
+  const closed = stopping.signal
+  const poke = createPoker({ client: () => client, scope, clock: clockUntil(deps.clock, closed), closed, log })
   const reader = openReader(deps)
   const hand_over = createHandOver({
     ...deps,
@@ -70,8 +73,7 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
     reconcile: createReconcile({ secret: config.secrets[0] }),
     onPublish: hand_over.onPublish,
   })
-  const stopping = new AbortController()
-  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: stopping.signal })
+  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed })
   const workers = await createWorkers({
     connection,
     namespace: config.temporal.namespace,

@@ -1,6 +1,7 @@
 // The machine's own time and randomness, for processes that run for real. Tests bring their own.
 
 import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Clock } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
 
@@ -9,6 +10,12 @@ export const systemClock: Clock = {
   elapsed: () => performance.now(),
   sleep: (duration_ms) => new Promise((resolve) => setTimeout(resolve, duration_ms)),
 }
+
+/** The same clock, whose sleep ends with the signal: what goes on until then holds up no process that ends. */
+export const clockUntil = (clock: Clock, signal: AbortSignal): Clock => ({
+  ...clock,
+  sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined),
+})
 
 /** Drawn from the system a few thousand bytes at a time: ids are made for every event and batch. */
 export function systemRandom(): RandomBytes {

@@ -30,8 +30,8 @@ type Said<Type extends 'TaskStarted' | 'TaskHeartbeat' | 'TaskFinished'> = Omit<
 > & { readonly sequence: number }
 
 const REVISION_WAIT_MS = 10_000
-/** How old the answer may be to whether a run is to be cancelled. */
-const BEAT_VIEW_AGE_MS = 1_000
+/** How old may be what an attempt is started or goes on by: it may be over, or its run be cancelled. */
+const VIEW_AGE_MS = 1_000
 
 const idsOf = ({ run_id, task_key, attempt, attempt_id }: TokenClaims) => ({ run_id, task_key, attempt, attempt_id })
 
@@ -73,6 +73,8 @@ export type Started = { readonly attempt_id: string; readonly heartbeat_interval
 /** Code may run once this has answered without a problem, and never before. */
 export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: Said<'TaskStarted'>): Promise<Started | Problem> {
   const { sequence, ...facts } = said
+  // A worker that was stopped for a while may ask for an attempt that was given up long ago.
+  await deps.current.recent(VIEW_AGE_MS)
   const task = await taskOf(deps, claims, sequence)
   if (isProblem(task)) return task
   const { execution_id, worker_id } = facts
@@ -104,7 +106,7 @@ export async function sayAlive(
   said: Said<'TaskHeartbeat'>,
 ): Promise<{ readonly cancel: boolean } | Problem> {
   const { sequence, ...facts } = said
-  await deps.current.recent(BEAT_VIEW_AGE_MS)
+  await deps.current.recent(VIEW_AGE_MS)
   const task = await runningTaskOf(deps, claims, said)
   if (isProblem(task)) return task
   if (isBeatDue(deps, claims.attempt_id, beatEvery(task))) {

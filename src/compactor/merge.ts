@@ -3,14 +3,7 @@
 
 import { assert, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import {
-  FILE_ROWS_MAX,
-  MERGE_DEADLINE_MS,
-  MERGE_DUE_DELTAS,
-  MERGE_DUE_ROWS,
-  MERGE_FEW_KEPT_MS,
-  MERGE_FEW_SHARE,
-} from '../core/limits.js'
+import { FILE_ROWS_MAX, MERGE_DEADLINE_MS, MERGE_DUE_DELTAS, MERGE_DUE_ROWS, MERGE_FEW_KEPT_MS, MERGE_FEW_SHARE } from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
 import { newUlid, ulidTime } from '../core/ulid.js'
 import { expiryCut } from '../projections/retention.js'

@@ -12,7 +12,7 @@ import {
   TURN_DEADLINE_MS,
   TURN_MS_MAX,
 } from '../core/limits.js'
-import { instantText } from '../core/time.js'
+import { instantMs, instantText } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { createFilterCache } from '../tables/lookup.js'
@@ -61,6 +61,7 @@ export type Turn = {
   readonly workspace: () => Workspace
 }
 
+const EPOCH = instantText(0)
 /** A turn that loses this many races in a row lets the winners work, and comes again. */
 const LOST_RACES_MAX = 3
 
@@ -167,8 +168,7 @@ export function createTurn(deps: TurnDeps): Turn {
 
   async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
     const server_time = await follow()
-    const outage_ms = unreached_since === undefined ? 0 : deps.clock.elapsed() - unreached_since
-    const pass = beginPass(deps, workspace, server_time, outage_ms)
+    const pass = beginPass(deps, workspace, server_time, outageBefore(server_time))
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
     for (;;) {
@@ -192,6 +192,14 @@ export function createTurn(deps: TurnDeps): Turn {
         return pass
       }
     }
+  }
+
+  function outageBefore(server_time: number): number {
+    if (unreached_since === undefined) return 0
+    const outage_ms = deps.clock.elapsed() - unreached_since
+    // Whoever published meanwhile has reached it: then it was this process alone that did not.
+    const published_at = instantMs(workspace.snapshot?.revision.published_at ?? EPOCH)
+    return published_at > server_time - outage_ms ? 0 : outage_ms
   }
 
   async function listQueue({ missed = [] }: TurnRequest, pass: Pass): Promise<SegmentHead[]> {

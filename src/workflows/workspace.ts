@@ -103,7 +103,8 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
     show(statusOf(report))
     sayMergeDue(report)
     if (report.more || missed.size > 0) return 0
-    if (report.wake_in_ms !== null) return Math.max(WAIT_MS_MIN, Math.min(report.wake_in_ms, timings.backstop_ms_max))
+    // Work is under way: a poke that was lost is not to cost more than the backstop.
+    if (report.wake_in_ms !== null) return Math.max(WAIT_MS_MIN, Math.min(report.wake_in_ms, timings.backstop_ms))
     // Quieter and quieter while nothing comes.
     idle_ms = report.published_count > 0 ? timings.backstop_ms : Math.min(idle_ms * 2, timings.backstop_ms_max)
     return idle_ms

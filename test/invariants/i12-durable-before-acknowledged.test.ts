@@ -100,9 +100,13 @@ describe('I12 nothing is acknowledged before it is durable', () => {
   test('I12 callers that arrive while a write is in flight go together next, and each is told after its own write', async () => {
     const { say, writer, tell, world, expectInvariants } = createScenario()
     const { append } = writer()
-    await tell(() => append([say.poolDefined('pool:0', 0)]))
-    const answers = await tell(() => Promise.all([1, 2, 3, 4].map((cap) => append([say.poolDefined(`pool:${cap}`, cap)]))))
-    expect(answers.map(({ head }) => head.meta['batch_count'])).toEqual(['1', '3', '3', '3'])
+    const define = (cap: number) => append([say.poolDefined(`pool:${cap}`, cap)])
+    await tell(() => define(0))
+    const meanwhile: ReturnType<typeof define>[] = []
+    once(world, 'before', { operation: 'put', name: 'ledger/' }, () => void meanwhile.push(define(3), define(4), define(5)))
+    // Those of one moment are together, too.
+    const answers = await tell(async () => [...(await Promise.all([define(1), define(2)])), ...(await Promise.all(meanwhile))])
+    expect(answers.map(({ head }) => head.meta['batch_count'])).toEqual(['2', '2', '3', '3', '3'])
     expect(world.oracle.ledger.size).toBe(3)
     await expectInvariants()
   })

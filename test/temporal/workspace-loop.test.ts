@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { WorkflowHandle } from '@temporalio/client'
+import type { Client, WorkflowHandle } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
+import { createPoker } from '../../src/activities/poke.js'
+import { clockUntil, systemClock } from '../../src/bin/clock.js'
 import { workflowId } from '../../src/core/names.js'
 import { drainSignal, missedSignal, pokeSignal, stateQuery } from '../../src/workflows/contract.js'
 import { type AutomationFixture, startAutomationFixture } from '../fixtures/automation.js'
@@ -102,6 +104,29 @@ describe('the loop of a workspace', () => {
       await handle.signal(missedSignal)
       await until('it had another turn', async () => (await handle.query(stateQuery)).turns > turns)
       expect((await handle.describe()).status.name).toBe('RUNNING')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'is poked by whoever could not reach Temporal, as soon as it is there',
+    async () => {
+      const closing = new AbortController()
+      const said: string[] = []
+      let client: Client | undefined
+      const poke = createPoker({
+        client: () => client,
+        scope: fixture.scope,
+        clock: clockUntil(systemClock, closing.signal),
+        closed: closing.signal,
+        log: (message) => said.push(message),
+      })
+      const { turns } = await handle.query(stateQuery)
+      poke('now')
+      client = temporal().client
+      await until('it had another turn', async () => (await handle.query(stateQuery)).turns > turns)
+      closing.abort()
+      expect(said).toEqual([])
     },
     TIMEOUT_MS,
   )

@@ -1,6 +1,6 @@
 // How a command that goes on until it is interrupted ends well: what it is doing is finished, and its files are removed.
 
-import { setTimeout as sleep } from 'node:timers/promises'
+import { clockUntil } from '../../bin/clock.js'
 import type { Clock } from '../../core/time.js'
 
 export type UntilSignal = {
@@ -36,6 +36,6 @@ export function untilSignal(): UntilSignal {
     stopped: new Promise((resolve) => {
       signal.addEventListener('abort', () => resolve())
     }),
-    clock: (clock) => ({ ...clock, sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined) }),
+    clock: (clock) => clockUntil(clock, signal),
   }
 }
