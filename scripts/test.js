@@ -14,7 +14,7 @@ const SUITES = ['system', 'temporal', 'properties', 'contract', 'invariants', 'c
 const SEEDS = 200
 
 /** Of the crash points that cost most, one in so many is run here; `npm run crash` runs all of them. */
-const CRASH_SAMPLE = 5
+const CRASH_SAMPLE = 8
 
 /** A process each: the parts of a stage are alike. */
 const CRASH_PARTS = { parquet: 2, memory: 2, folder: 1, pairs: 1 }
