@@ -10,7 +10,7 @@ import type { EventOf } from '../events/event.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isActive, isOver } from '../projections/state-machine.js'
 import type { Current } from '../readers/current.js'
-import { type ExecutionDeps, executionFault, otherExecution, remember, startGroupOf, stop } from './executions.js'
+import { type ExecutionDeps, executionFault, noteExecution, otherExecution, startGroupOf, stop } from './executions.js'
 import { isProblem, type Problem, problem } from './problem.js'
 import { claimStart } from './starts.js'
 import { type Submit, submitDrafts } from './submit.js'
@@ -91,7 +91,7 @@ export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: S
     'servo/callback',
     'soon',
   )
-  remember(deps, ids.attempt_id, { execution_id, beat_at: deps.clock.elapsed() })
+  noteExecution(deps, ids.attempt_id, { execution_id, beat_at: deps.clock.elapsed() })
   return { attempt_id: ids.attempt_id, heartbeat_interval_ms: beatEvery(task) }
 }
 
@@ -120,7 +120,7 @@ export async function sayAlive(
       'soon',
     )
     // Only once it is durable: a beat that failed is said again.
-    remember(deps, claims.attempt_id, { execution_id: facts.execution_id, beat_at: deps.clock.elapsed() })
+    noteExecution(deps, claims.attempt_id, { execution_id: facts.execution_id, beat_at: deps.clock.elapsed() })
   }
   return { cancel: task.cancel_requested_at !== null }
 }

@@ -3,6 +3,7 @@
 
 import { assert } from '../core/errors.js'
 import type { StartGroup } from '../core/keys.js'
+import { remember } from '../core/recent.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { type Problem, problem } from './problem.js'
 import { readStart, type StartDeps } from './starts.js'
@@ -15,14 +16,8 @@ export type ExecutionDeps = StartDeps & { readonly executions: Executions }
 /** Attempts that are remembered: those that run now, and some. */
 const EXECUTIONS_MAX = 10_000
 
-export function remember({ executions }: ExecutionDeps, attempt_id: string, execution: Execution): void {
-  // The youngest last, so that the oldest goes.
-  executions.delete(attempt_id)
-  executions.set(attempt_id, execution)
-  for (const oldest of executions.keys()) {
-    if (executions.size <= EXECUTIONS_MAX) break
-    executions.delete(oldest)
-  }
+export function noteExecution({ executions }: ExecutionDeps, attempt_id: string, execution: Execution): void {
+  remember(executions, attempt_id, execution, EXECUTIONS_MAX)
 }
 
 export const stop = (detail: string): Problem => problem('attempt-over', `${detail} Stop working on it.`)
@@ -45,7 +40,7 @@ async function readOwner(deps: ExecutionDeps, task: Attempt): Promise<string | u
   const { attempt_id } = task
   const claim = await readStart(deps, startGroupOf(task), attempt_id)
   if (claim === undefined) return undefined
-  remember(deps, attempt_id, { execution_id: claim.execution_id })
+  noteExecution(deps, attempt_id, { execution_id: claim.execution_id })
   return claim.execution_id
 }
 

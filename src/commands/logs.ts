@@ -4,6 +4,7 @@
 import { isOperatingError, messageOf, unavailable } from '../core/errors.js'
 import { logChunkName, logFolder } from '../core/keys.js'
 import { LOG_BYTES_MAX, LOG_CHUNK_BYTES_MAX, LOG_CHUNK_BYTES_MIN, LOG_CHUNKS_MAX, LOG_COUNTED_BYTES_MAX } from '../core/limits.js'
+import { remember } from '../core/recent.js'
 import type { TokenClaims } from '../core/token.js'
 import { CREATE } from '../storage/object-store.js'
 import type { WriteOnce } from '../storage/write-once.js'
@@ -98,13 +99,7 @@ async function createChunk({ store, clock }: WriteOnce, name: string, bytes: Uin
 
 function countedOf({ log_counts }: LogDeps, { attempt_id }: Attempt): Counted {
   const counted = log_counts.get(attempt_id) ?? { costs: new Map(), bytes: 0, unasked_bytes: 0, listing: undefined, under_way: new Map() }
-  // The youngest last, so that the oldest goes.
-  log_counts.delete(attempt_id)
-  log_counts.set(attempt_id, counted)
-  for (const oldest of log_counts.keys()) {
-    if (log_counts.size <= COUNTS_MAX) break
-    log_counts.delete(oldest)
-  }
+  remember(log_counts, attempt_id, counted, COUNTS_MAX)
   return counted
 }
 

@@ -5,6 +5,7 @@
 
 import { corrupt } from '../core/errors.js'
 import { type StartGroup, startLogFolder, startLogName } from '../core/keys.js'
+import { remember } from '../core/recent.js'
 import { parseStartEntry, type StartClaim, type StartEntry, startEntryDocument } from '../ledger/start-entry.js'
 import { readIntact } from '../storage/read-intact.js'
 import { type CreateDeps, createOrRead } from './create-or-read.js'
@@ -57,13 +58,8 @@ export async function readStart(deps: StartDeps, group: StartGroup, attempt_id: 
 function logOf({ start_logs }: StartDeps, group: StartGroup): StartLog {
   const folder = startLogFolder(group)
   const log = start_logs.get(folder) ?? { group, owners: new Map<string, Owner>(), length: 0, waiting: [], isWriting: false }
-  // The youngest last, so that the oldest goes. One that is being written to is not forgotten by who writes.
-  start_logs.delete(folder)
-  start_logs.set(folder, log)
-  for (const oldest of start_logs.keys()) {
-    if (start_logs.size <= LOGS_MAX) break
-    start_logs.delete(oldest)
-  }
+  // One that is being written to is not forgotten by who writes.
+  remember(start_logs, folder, log, LOGS_MAX)
   return log
 }
 

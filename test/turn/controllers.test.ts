@@ -13,6 +13,20 @@ import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'
 const SECRET = { secret_key_id: 's1', secret: 'servo-golden-secret' }
 const reconcile = createReconcile({ secret: SECRET })
 
+/** One task of one run is out, and nobody has started it. */
+async function withOneDispatched() {
+  const scenario = createScenario()
+  const { say, writer, decider, tell, defineAssets, rows } = scenario
+  const task = async () => (await rows('tasks'))[0]
+  const { turn } = decider('turn', { reconcile })
+  await tell(async () => {
+    await defineAssets()
+    await writer().append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
+    await turn()
+  })
+  return { ...scenario, turn, task, start_deadline_at: Number((await task())?.['start_deadline_at']) }
+}
+
 describe('the controllers in a turn', () => {
   test('plan a run and dispatch what is ready of it, within one turn', async () => {
     const { say, writer, decider, tell, defineAssets, rows, expectInvariants } = createScenario()
@@ -111,15 +125,7 @@ describe('the controllers in a turn', () => {
   })
 
   test('give nothing up right after the store was out of reach, for nobody could say that it lives', async () => {
-    const { say, writer, decider, tell, world, defineAssets, rows } = createScenario()
-    const task = async () => (await rows('tasks'))[0]
-    const { turn } = decider('turn', { reconcile })
-    await tell(async () => {
-      await defineAssets()
-      await writer().append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
-      await turn()
-    })
-    const start_deadline_at = Number((await task())?.['start_deadline_at'])
+    const { tell, world, turn, task, start_deadline_at } = await withOneDispatched()
     await world.time.pass(start_deadline_at - 20_000 - world.time.now())
     once(world, 'before', { process: 'turn', operation: 'get' }, loseAnswer)
     await tell(() => expect(turn()).rejects.toThrow('The answer was lost.'))
@@ -135,15 +141,7 @@ describe('the controllers in a turn', () => {
   })
 
   test('give nothing up in a turn that is far behind, and give it up in the next one', async () => {
-    const { say, writer, decider, tell, world, defineAssets, rows } = createScenario()
-    const task = async () => (await rows('tasks'))[0]
-    const { turn } = decider('turn', { reconcile })
-    await tell(async () => {
-      await defineAssets()
-      await writer().append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
-      await turn()
-    })
-    const start_deadline_at = Number((await task())?.['start_deadline_at'])
+    const { say, writer, tell, world, turn, task, start_deadline_at } = await withOneDispatched()
     await world.time.pass(start_deadline_at - 40_000 - world.time.now())
     await tell(() => writer('other').append([say.poolDefined('pool:x', 1)]))
     await world.time.pass(start_deadline_at + 1_000 - world.time.now())
