@@ -1,5 +1,5 @@
 // docs/getting-started.md, "Your own project": its module and its commands, in a folder outside of the checkout that begins
-// with nothing else.
+// with nothing else; and what other pages say in passing of such a folder.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
@@ -57,7 +57,9 @@ async function startDev(line: string): Promise<void> {
 test(
   'its commands work in their order, from the first link to a run that succeeded',
   async () => {
-    expect(lines.some((line) => line.startsWith(`${DEV}dev `))).toBe(true)
+    const inPassing = [...readText('docs/cli.md').matchAll(/`(servo dev [^`]+)`/g)].map(([, line]) => `npx ${line}`)
+    expect(inPassing.length).toBeGreaterThan(0)
+    expect(lines).toEqual(expect.arrayContaining(inPassing))
     for (const line of lines) {
       if (line.startsWith(`${DEV}dev `)) await startDev(line)
       else {
@@ -75,7 +77,8 @@ test(
   'a command that is written in full needs no package in the folder',
   async () => {
     rmSync(join(folder, 'node_modules'), { recursive: true })
-    const { code, said } = await run('node /path/to/servo/bin/servo.js deploy ./pipeline.ts --dry-run')
+    const [, line] = /`(node \/path\/to\/servo\/[^`]+)`/.exec(readText('docs/writing-assets.md')) ?? []
+    const { code, said } = await run(line ?? 'The page has no such command.')
     expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('Nothing to deploy') })
   },
   TIMEOUT_MS,
