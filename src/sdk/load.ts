@@ -2,13 +2,14 @@
 // wrong is one message that names the file, without a stack unless it is asked for.
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { register } from 'node:module'
+import nodeModule from 'node:module'
 import { basename, dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { messageOf } from '../core/errors.js'
 import { suggestion } from '../core/spelling.js'
 import { type CodeLocation, isCodeLocation } from './code-location.js'
 import { isAsset } from './dependency.js'
+import { resolveSync } from './package-hooks.js'
 import { stripTypes } from './typescript.js'
 
 export class LoadError extends Error {
@@ -43,17 +44,30 @@ function findModule(path: string): string {
   return file
 }
 
-const registered = Symbol.for('servo.typescript_hooks')
+type RegisterHooks = (hooks: { readonly resolve: typeof resolveSync }) => unknown
 
-/** Once a process: hooks cannot be taken back, and a second pair would strip what is stripped. A Node that strips types
- *  itself is left to do so. */
 function prepareFor(file: string): void {
   const isNodeAble = 'typescript' in process.features && Boolean(process.features.typescript)
-  if (isNodeAble || !/ts$/.test(file) || registered in process) return
+  if (isNodeAble) {
+    // Such a Node has them, though the types of the oldest one do not say so, and warns of `register`.
+    once('package', () => (nodeModule as unknown as { registerHooks: RegisterHooks }).registerHooks({ resolve: resolveSync }))
+    return
+  }
+  once('package', () => nodeModule.register('./package-hooks.js', import.meta.url))
+  if (!/ts$/.test(file)) return
+  once('typescript', () => {
+    nodeModule.register('./typescript-hooks.js', import.meta.url)
+    // Stacks then show the lines that were written.
+    process.setSourceMapsEnabled(true)
+  })
+}
+
+/** Once a process: hooks cannot be taken back, and a second pair would strip what is stripped. */
+function once(hooks: 'package' | 'typescript', register: () => void): void {
+  const registered = Symbol.for(`servo.${hooks}_hooks`)
+  if (registered in process) return
   Object.defineProperty(process, registered, { value: true })
-  register('./typescript-hooks.js', import.meta.url)
-  // Stacks then show the lines that were written.
-  process.setSourceMapsEnabled(true)
+  register()
 }
 
 async function importModule(path: string, file: string, errors: 'message' | 'stack'): Promise<Readonly<Record<string, unknown>>> {

@@ -8,9 +8,13 @@ import type { RunPage, TaskPage } from '../../src/cli/answers.js'
 import { runServo } from '../fixtures/servo-process.js'
 import { startSystem, type System } from '../fixtures/system.js'
 import { type ListeningProcess, startListening } from '../fixtures/worker-process.js'
-import { ROOT } from '../tidy/tree.js'
+import { readText, ROOT } from '../tidy/tree.js'
 
 const TIMEOUT_MS = 120_000
+/** As the page of the protocol has them, in its order. */
+const COMMANDS = [...readText('docs/worker-protocol.md').matchAll(/`npx servo ([^`]+)`/g)].map(([, command]) =>
+  (command as string).split(' '),
+)
 const FOLDER = join(ROOT, 'examples/python-worker')
 
 if (spawnSync('python3', ['--version']).status === 0) {
@@ -31,13 +35,17 @@ if (spawnSync('python3', ['--version']).status === 0) {
       const environment = { SERVO_API: system.environment['SERVO_API_URL'] as string }
       const servo = (...args: readonly string[]) => runServo(args, environment)
       // Its port is any that is free: an option goes before what the document says.
-      const deploy = () => servo('deploy', join(FOLDER, 'location.json'), '--worker-url', worker.url)
-      const deployed = await deploy()
+      const deploy = (...args: readonly string[]) => servo('deploy', ...args, '--worker-url', worker.url)
+      const [dryRun, start, ...others] = COMMANDS
+      expect([dryRun?.[0], dryRun?.at(-1), start?.slice(0, 2), others]).toEqual(['deploy', '--dry-run', ['run', 'start'], []])
+      const document = dryRun?.slice(1, -1) ?? []
+      expect(await deploy(...document, '--dry-run')).toMatchObject({ code: 0, stderr: 'Nothing was deployed: this is a dry run.' })
+      const deployed = await deploy(...document)
       expect(deployed).toMatchObject({
         code: 0,
         stdout: expect.stringMatching(/\+ wordcount\.count\n[^]*Deployed wordcount, version 1\.$/),
       })
-      const run = await servo('run', 'start', '+wordcount.count', '--wait')
+      const run = await servo(...(start ?? []))
       expect(run.code === 0 ? '' : `${run.stdout}\n${run.stderr}`).toBe('')
       const [made] = (await system.client.get<RunPage>('/runs')).runs
       const { tasks } = await system.client.get<TaskPage>(`/runs/${made?.run_id}/tasks`)
@@ -46,7 +54,7 @@ if (spawnSync('python3', ['--version']).status === 0) {
         state: 'SUCCEEDED',
         metadata: { one: 4, worker: 2, location: 2 },
       })
-      expect((await deploy()).stdout).toContain('Nothing to deploy: version 1')
+      expect((await deploy(...document)).stdout).toContain('Nothing to deploy: version 1')
     },
     TIMEOUT_MS,
   )

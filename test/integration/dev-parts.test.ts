@@ -4,13 +4,19 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { once } from 'node:events'
+import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { UsageError } from '../../src/cli/exit-code.js'
+import { openDataFolder } from '../../src/cli/local/dev/data-folder.js'
 import { takeLock } from '../../src/cli/local/dev/lock.js'
+import { refuseBusyPorts } from '../../src/cli/local/dev/ports.js'
 import { identityOf, isRunning } from '../../src/cli/local/dev/process-identity.js'
 import { endLeftOver, openRecords } from '../../src/cli/local/dev/records.js'
 import { keepRunning, type Kept } from '../../src/cli/local/dev/supervisor.js'
 import { watchCode } from '../../src/cli/local/dev/watch.js'
+import { freePort } from '../fixtures/free-port.js'
 import { until } from '../fixtures/until.js'
 
 // What keeps a process that has nothing else to do.
@@ -45,6 +51,48 @@ async function startNode(script: string): Promise<ChildProcess & { readonly pid:
   await until('the process is ready', () => existsSync(ready))
   return child as ChildProcess & { readonly pid: number }
 }
+
+describe('the secrets of a data folder', () => {
+  test.each([
+    ['no JSON', '{"SERVO_SECRETS": "dev1:a'],
+    ['nothing', ''],
+    ['null', 'null'],
+    ['one of them alone', '{"SERVO_SECRETS": "dev1:abc"}'],
+  ])('that are damaged are named with their file, and with what to do: %s', async (_, text) => {
+    const file = join(folder, 'secrets.json')
+    writeFileSync(file, text)
+    await expect(openDataFolder(folder)).rejects.toThrow(
+      `${file} does not hold the secrets that it should. Restore it, or delete it: tasks that run now are then tried again.`,
+    )
+  })
+})
+
+describe('the ports', () => {
+  const api = { whose: 'the API', flag: '--port' }
+  const worker = { whose: 'the worker', flag: '--worker-port' }
+  const ui = { whose: "Temporal's UI", flag: '--ui-port' }
+
+  test('of which two are one are named with both flags, and no other program is blamed', async () => {
+    const port = await freePort()
+    const wanted = [api, worker, ui].map((each) => ({ ...each, port: each === ui ? 7 : port }))
+    const refused = new UsageError(
+      `Port ${port} is given to the API (--port) and the worker (--worker-port): give each of them a port of its own.`,
+    )
+    await expect(refuseBusyPorts(wanted)).rejects.toEqual(refused)
+  })
+
+  test('that differ are looked at', async () => {
+    const taken = createServer().listen(0, '127.0.0.1')
+    await once(taken, 'listening')
+    const { port } = taken.address() as AddressInfo
+    const refused = refuseBusyPorts([
+      { ...api, port },
+      { ...worker, port: await freePort() },
+    ])
+    await expect(refused).rejects.toThrow(`Port ${port}, for the API, is taken by another program: give another one with --port.`)
+    taken.close()
+  })
+})
 
 describe('the lock of a data folder', () => {
   const file = () => join(folder, 'dev.pid')
@@ -217,6 +265,30 @@ describe('the watch on a module', () => {
     expect(changes).toBe(0)
     touch('module.ts')
     await until('it calls for its own', () => changes > 0)
+    expect(changes).toBe(1)
+  })
+
+  test('knows code by its ending', async () => {
+    watched()
+    for (const [i, ending] of ['ts', 'mts', 'cts', 'tsx', 'js', 'mjs', 'cjs', 'jsx'].entries()) {
+      touch(`lib/a.${ending}`)
+      await until(`it calls for .${ending}`, () => changes === i + 1)
+    }
+  })
+
+  // What a task writes is not the code that writes it.
+  test.each(['json', 'csv', 'txt'])('leaves out what a task writes beside the module: .%s', async (ending) => {
+    watched()
+    let witnessed = 0
+    const witness = { module: join(folder, '.hidden', 'module.ts'), data_folder: '', onChange: () => (witnessed += 1), say }
+    open.push(watchCode(witness))
+    touch(`report.${ending}`)
+    touch(`lib/report.${ending}`)
+    touch('.hidden/a.ts')
+    await until('one that was asked later has called', () => witnessed === 1)
+    expect(changes).toBe(0)
+    touch('module.ts')
+    await until('it calls for code', () => changes > 0)
     expect(changes).toBe(1)
   })
 

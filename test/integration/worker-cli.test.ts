@@ -15,10 +15,9 @@ import { runServo, type ServoProcess, startServo } from '../fixtures/servo-proce
 import { readStory } from '../worker/stories.js'
 
 const TIMEOUT_MS = 120_000
-const SDK = new URL('../../dist/sdk/', import.meta.url).href
+/** As documented, in a folder without the package. */
 const MODULE = `
-import { asset } from '${SDK}asset.js'
-import { defineCodeLocation } from '${SDK}code-location.js'
+import { asset, defineCodeLocation } from 'servo'
 type Count = { readonly row_count: number }
 const events = asset({ key: 'raw.events', deps: [], run: (): Count => ({ row_count: 3 }) })
 const waits = asset({ key: 'raw.waits', deps: [], run: ({ signal }) => new Promise((end) => signal.addEventListener('abort', () => end())) })

@@ -41,17 +41,21 @@ let projects = 0
 async function loaded(
   files: Readonly<Record<string, string>>,
   path: string,
-  options: LoadOptions & { readonly node?: readonly string[] } = {},
+  options: LoadOptions & { readonly node?: readonly string[]; readonly package?: 'linked' | 'none' } = {},
 ): Promise<string> {
   const project = join(folder, `project-${++projects}`)
   const manifest = { type: 'module' }
-  const all = { 'package.json': JSON.stringify(manifest), 'main.js': MAIN, ...files }
+  const isLinked = options.package !== 'none'
+  const main = isLinked ? MAIN : MAIN.replaceAll("'servo/", "'../servo/")
+  const all = { 'package.json': JSON.stringify(manifest), 'main.js': main, ...files }
   for (const [name, text] of Object.entries(all)) {
     mkdirSync(dirname(join(project, name)), { recursive: true })
     writeFileSync(join(project, name), text)
   }
-  mkdirSync(join(project, 'node_modules'))
-  symlinkSync(join(folder, 'servo'), join(project, 'node_modules/servo'))
+  if (isLinked) {
+    mkdirSync(join(project, 'node_modules'))
+    symlinkSync(join(folder, 'servo'), join(project, 'node_modules/servo'))
+  }
   const { node = [], errors } = options
   const { stdout, stderr } = await runProcess([...node, 'main.js', path, ...(errors === undefined ? [] : [errors])], project)
   return `${stdout}${stderr}`.trimEnd().replaceAll(`${project}/`, '')
@@ -81,6 +85,44 @@ describe('a location is found', () => {
         'name.ts': `export type Name = 'analytics'\nexport const NAME: Name = 'analytics'\n`,
       }
       expect(await loaded(files, 'module.ts')).toContain('"location_name":"analytics"')
+    },
+    TIMEOUT_MS,
+  )
+})
+
+describe('a project without the package', () => {
+  const ENTRY = `import { asset, defineCodeLocation } from 'servo'\n`
+  const location = (name: string): string => `${ENTRY}${EVENTS}export default defineCodeLocation({ name: '${name}', assets: [events] })\n`
+  const bare = (files: Readonly<Record<string, string>>, path: string) => loaded(files, path, { package: 'none' })
+
+  test.each(['module.ts', 'module.mts', 'module.js', 'module.mjs'])(
+    'is given the one of the installation that loads it: %s',
+    async (name) => {
+      expect(JSON.parse(await bare({ [name]: location('analytics') }, name))).toMatchObject({ location_name: 'analytics' })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'is told of any other package that is not there',
+    async () => {
+      expect(await bare(module(`import 'servo-extra'\n`), 'module.ts')).toContain(
+        "Cannot find package 'servo-extra' imported from module.ts",
+      )
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'gets its own as soon as it has one',
+    async () => {
+      const own = {
+        'node_modules/servo/package.json': '{"type":"module","exports":"./index.js"}',
+        'node_modules/servo/index.js': 'export const other = 1\n',
+      }
+      expect(await bare({ ...own, 'module.ts': location('analytics') }, 'module.ts')).toContain(
+        "'servo' does not provide an export named 'asset'",
+      )
     },
     TIMEOUT_MS,
   )

@@ -79,6 +79,17 @@ describe('the command', () => {
     expect(await run(['ledger', '--help'])).toMatchObject({ code: 0 })
   })
 
+  test('has the commands that its page lists for each group', async () => {
+    const groups = [...readText('docs/cli.md').matchAll(/^\| `servo ([a-z]+)` \| ((?:`[a-z]+`(?:, )?)+)/gm)]
+    expect(groups.length).toBeGreaterThan(0)
+    for (const [, group, listed] of groups) {
+      const { stdout } = await run([group as string, '--help'])
+      const commands = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}([a-z]+)\b.* {2}\S/gm)].map(([, name]) => name)
+      const named = [...(listed as string).matchAll(/[a-z]+/g)].map(([name]) => name)
+      expect({ group, named: named.sort() }).toEqual({ group, named: commands.filter((name) => name !== 'help').sort() })
+    }
+  })
+
   // On a machine that is busy with something else Node alone may take as long, so the bound then follows Node.
   test('says its version within 200 ms', async () => {
     const quickest_ms = { servo: Number.POSITIVE_INFINITY, node: Number.POSITIVE_INFINITY }

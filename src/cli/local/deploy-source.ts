@@ -8,9 +8,9 @@ import { messageOf } from '../../core/errors.js'
 import { isName } from '../../core/ids.js'
 import { parseJson } from '../../core/json.js'
 import { describeLocation } from '../../sdk/definition.js'
-import { loadCodeLocation, LoadError } from '../../sdk/load.js'
 import type { DeployAsked } from '../answers.js'
 import { UsageError } from '../exit-code.js'
+import { loadModule } from './load-module.js'
 
 export type DeploySource = {
   readonly location_name: string
@@ -22,18 +22,10 @@ export const readDeploySource = (path: string): DeploySource | Promise<DeploySou
   extname(path) === '.json' ? readDocument(path) : readModule(path)
 
 async function readModule(path: string): Promise<DeploySource> {
-  const { location_name, assets } = describeLocation(await load(path))
+  const { location_name, assets } = describeLocation(await loadModule(path))
   // Frozen, and of the same shape: the API's own schema judges it.
   const definitions = assets.map(({ definition }) => definition) as unknown as DeployAsked['assets']
   return { location_name, members: { sdk: 'typescript', assets: definitions } }
-}
-
-async function load(path: string) {
-  try {
-    return await loadCodeLocation(path)
-  } catch (error) {
-    throw error instanceof LoadError ? new UsageError(error.message) : error
-  }
 }
 
 const EXAMPLE = '{"location_name": "shop", "worker_url": "http://worker:7801", "assets": [{"asset_key": "shop.orders", "deps": []}]}'

@@ -3,12 +3,12 @@
 import type { Command } from 'commander'
 import type { Environment } from '../../bin/config.js'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
-import { loadCodeLocation } from '../../sdk/load.js'
 import { parseCount } from '../arguments.js'
 import { DONE } from '../exit-code.js'
 import { withPorts } from './dev/ports.js'
 import { type DevOptions, startDev } from './dev/start.js'
 import { createStop } from './dev/stop.js'
+import { loadModule } from './load-module.js'
 import { note, printLine } from './print.js'
 
 export function addDevCommand(command: Command, environment: Environment): void {
@@ -24,7 +24,7 @@ export function addDevCommand(command: Command, environment: Environment): void 
     .description('run everything on this machine: Temporal, the loops, the API, and a worker for your module')
     .addHelpText('after', '\nExample:\n  servo dev ./pipeline.ts\n  servo deploy ./pipeline.ts     (in another terminal)')
     .action(async (module: string | undefined, options: DevOptions) => {
-      if (module !== undefined) await loadCodeLocation(module)
+      if (module !== undefined) await loadModule(module)
       const stop = createStop(environment, note)
       const dev = await startDev({ module, options, environment, say: note, stop })
       if (dev !== undefined) {

@@ -7,11 +7,11 @@ import { messageOf } from '../../core/errors.js'
 import { isLoopback } from '../../core/host.js'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { Secret } from '../../core/run-id.js'
-import { loadCodeLocation, LoadError } from '../../sdk/load.js'
 import { readSecrets, SECRETS_VARIABLE } from '../../sdk/worker/secrets.js'
 import { startWorker, type Worker, type WorkerOptions } from '../../sdk/worker/worker.js'
 import { parseCount, parsePort } from '../arguments.js'
 import { DONE, UsageError } from '../exit-code.js'
+import { loadModule } from './load-module.js'
 import { counted, note, printJson, printLine } from './print.js'
 import { untilSignal } from './until-signal.js'
 
@@ -54,7 +54,7 @@ function secretsOf(environment: Environment, host: string): readonly Secret[] {
 async function serve(module: string, { port, host, slots, grace, json }: WorkerCommandOptions, secrets: readonly Secret[]): Promise<void> {
   // Before the module is loaded: who starts a process may stop it at any time.
   const stop = untilSignal()
-  const location = await load(module)
+  const location = await loadModule(module)
   // What a user's code forgets to await must not end the attempts beside it.
   process.on('unhandledRejection', (error) => note(`A promise of the code was rejected, and nobody waited for it: ${messageOf(error)}`))
   const worker = await listen({
@@ -77,15 +77,6 @@ async function serve(module: string, { port, host, slots, grace, json }: WorkerC
   await worker.drain()
   // Code that does not heed its signal, or a connection of the module, would keep the process.
   process.exit(DONE)
-}
-
-async function load(module: string) {
-  try {
-    return await loadCodeLocation(module)
-  } catch (error) {
-    if (error instanceof LoadError) throw new UsageError(error.message)
-    throw error
-  }
 }
 
 async function listen(options: WorkerOptions): Promise<Worker> {

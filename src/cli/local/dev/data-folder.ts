@@ -4,6 +4,7 @@
 import { randomBytes } from 'node:crypto'
 import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
+import { parseJson } from '../../../core/json.js'
 import { UsageError } from '../../exit-code.js'
 import { takeLock } from './lock.js'
 
@@ -47,7 +48,8 @@ function readOrMakeSecrets(file: string): DataFolder['secrets'] {
     renameSync(temporary, file)
   }
   chmodSync(file, 0o600)
-  const { SERVO_SECRETS, SERVO_WORKER_SECRETS } = JSON.parse(readFileSync(file, 'utf8')) as Partial<DataFolder['secrets']>
+  const kept = (parseJson(readFileSync(file, 'utf8')) ?? {}) as Partial<DataFolder['secrets']>
+  const { SERVO_SECRETS, SERVO_WORKER_SECRETS } = kept
   if (typeof SERVO_SECRETS === 'string' && typeof SERVO_WORKER_SECRETS === 'string') return { SERVO_SECRETS, SERVO_WORKER_SECRETS }
   throw new UsageError(
     `${file} does not hold the secrets that it should. Restore it, or delete it: tasks that run now are then tried again.`,

@@ -25,10 +25,20 @@ export function parsePort(text: string, flag: string): number {
 export type Wanted = { readonly port: number; readonly whose: string; readonly flag: string }
 
 export async function refuseBusyPorts(wanted: readonly Wanted[]): Promise<void> {
+  refuseSharedPorts(wanted)
   const busy = await Promise.all(wanted.map(async (each) => ((await isFree(each.port)) ? [] : [each])))
   const faults = busy
     .flat()
     .map(({ port, whose, flag }) => `Port ${port}, for ${whose}, is taken by another program: give another one with ${flag}.`)
+  if (faults.length > 0) throw new UsageError(faults.join('\n'))
+}
+
+/** Of two that want one port the second finds it taken, and no other program is to blame. */
+function refuseSharedPorts(wanted: readonly Wanted[]): void {
+  const faults = [...new Set(wanted.map(({ port }) => port))].flatMap((port) => {
+    const sharing = wanted.filter((each) => each.port === port).map(({ whose, flag }) => `${whose} (${flag})`)
+    return sharing.length === 1 ? [] : [`Port ${port} is given to ${sharing.join(' and ')}: give each of them a port of its own.`]
+  })
   if (faults.length > 0) throw new UsageError(faults.join('\n'))
 }
 

@@ -5,7 +5,8 @@ import { existsSync, type FSWatcher, readdirSync, watch } from 'node:fs'
 import { dirname, extname, join } from 'node:path'
 import { messageOf } from '../../../core/errors.js'
 
-const CODE = new Set(['.ts', '.mts', '.js', '.mjs', '.json'])
+/** Not .json: tasks write it beside their module, and a worker that started anew for its own task's file would never end it. */
+const CODE = new Set(['.ts', '.mts', '.cts', '.tsx', '.js', '.mjs', '.cjs', '.jsx'])
 /** What is installed or made from the code; of folders with a dot, editors and tools know why they are hidden. */
 const isLeftOut = (name: string): boolean => name === 'node_modules' || name === 'dist' || name.startsWith('.')
 /** Editors write a file in several steps, and a checkout many files. */
