@@ -168,10 +168,14 @@ describe('a process that is kept running', () => {
   /** It ends, after SIGTERM, when the file `go` is there, and counts its starts and the signals that it got. */
   const SCRIPT = `
     const { appendFileSync, existsSync } = require('node:fs')
-    process.on('SIGTERM', () => appendFileSync('signals', 's'))
+    let isTold = false
+    process.on('SIGTERM', () => {
+      isTold = true
+      appendFileSync('signals', 's')
+    })
     appendFileSync('starts', 's')
     // It looks for its condition.
-    setInterval(() => existsSync('go') && existsSync('signals') && process.exit(0), 10)`
+    setInterval(() => existsSync('go') && isTold && process.exit(0), 10)`
   const countIn = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').length : 0)
   const keep = (script: string, stop_grace_ms = 40_000): Kept => {
     const args = ['-e', `process.chdir(${JSON.stringify(folder)}); ${script}`]
