@@ -18,6 +18,7 @@ import { loggerOf, logRequests, requestIdOf } from './http/request-log.js'
 import { handleError, noSuchRoute, sendProblem } from './problems.js'
 import { addCancelRoutes } from './run-cancels.js'
 import { addRunHistoryRoutes } from './run-history.js'
+import { addRerunRoutes } from './run-reruns.js'
 import { addRunRoutes } from './runs.js'
 import { addSystemRoutes } from './system.js'
 
@@ -64,6 +65,7 @@ function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   addRunRoutes(app, deps)
   addRunHistoryRoutes(app, deps)
   addCancelRoutes(app, deps)
+  addRerunRoutes(app, deps)
   addAssetRoutes(app, deps)
   addCodeLocationRoutes(app, deps)
   addConflictRoutes(app, deps)

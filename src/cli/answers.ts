@@ -9,6 +9,7 @@ import type {
   cancelAccepted,
   cancelManyAccepted,
   logPage,
+  rerunAsked,
   run,
   runAccepted,
   runAsked,
@@ -21,6 +22,7 @@ import type {
 export type Run = z.output<typeof run>
 export type RunPage = z.output<typeof runPage>
 export type RunAsked = z.input<typeof runAsked>
+export type RerunAsked = z.input<typeof rerunAsked>
 export type RunAccepted = z.output<typeof runAccepted>
 export type CancelAccepted = z.output<typeof cancelAccepted>
 export type CancelManyAccepted = z.output<typeof cancelManyAccepted>

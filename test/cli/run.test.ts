@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { dispatched, MAIN, type Out } from '../fixtures/api-world.js'
 import { type Commands, startCommands } from '../fixtures/api-commands.js'
 import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
+import { ulidOf } from '../fixtures/say.js'
 import { until } from '../fixtures/until.js'
 
 let at: Commands
@@ -248,6 +249,29 @@ describe('a run that is under way', () => {
     expect(json(await at.servo('run', 'cancel', '--asset', 'a', '--yes', '--json'))).toEqual({ run_ids: [run_id], matched_count: 1 })
     await end({ outcome: 'CANCELLED' })
     expect(await at.servo('run', 'cancel', '--asset', 'a', '--yes')).toMatchObject({ code: 0, stdout: '', stderr: 'No open run fits.' })
+  })
+})
+
+describe('servo run rerun', () => {
+  test('runs what did not succeed, and nothing else; --whole all of it', async () => {
+    const parent = await started('+b')
+    await at.work(({ claims }) =>
+      claims.task_key === 'b' ? fail() : { outcome: 'SUCCEEDED', materialization_id: ulidOf(claims.attempt_id) },
+    )
+    const again = await whileWorking(at.servo('run', 'rerun', parent.slice(0, 16), '--wait', '--reason', 'mended'))
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d\d:\d\d:\d\d b SUCCEEDED$/m) })
+    expect(again.stdout).toMatch(/Run run_\w+ SUCCEEDED in .*\. 1 task: 1 succeeded\.$/)
+    expect((await at.servo('run', 'show', 'last')).stdout).toMatch(new RegExp(`rerun of +${parent}\n`))
+    const same = json<{ run_id: string }>(await at.servo('run', 'rerun', parent, '--json'))
+    expect(same.run_id).toBe(idIn(again))
+    const whole = await whileWorking(at.servo('run', 'rerun', parent, '--whole', '--wait', '--json'))
+    expect(json(whole)).toMatchObject({ state: 'SUCCEEDED', tasks_succeeded: 2, parent_run_id: parent })
+  })
+
+  test('of what is done is refused: exit code 1', async () => {
+    const parent = await started('a')
+    await at.work()
+    expect(await at.servo('run', 'rerun', parent)).toMatchObject({ code: 1, stderr: expect.stringContaining('all of its tasks succeeded') })
   })
 })
 
