@@ -18,6 +18,7 @@ import type {
   taskPage,
   timelineEntry,
 } from '../api/contract/run.js'
+import type { taskWhy } from '../api/contract/why.js'
 
 export type Run = z.output<typeof run>
 export type RunPage = z.output<typeof runPage>
@@ -28,6 +29,7 @@ export type CancelAccepted = z.output<typeof cancelAccepted>
 export type CancelManyAccepted = z.output<typeof cancelManyAccepted>
 export type Task = z.output<typeof task>
 export type TaskPage = z.output<typeof taskPage>
+export type TaskWhy = z.output<typeof taskWhy>
 export type TimelineEntry = z.output<typeof timelineEntry>
 export type LogPage = z.output<typeof logPage>
 export type LogLine = LogPage['lines'][number]

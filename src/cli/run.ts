@@ -9,6 +9,7 @@ import { addLogsCommand } from './run/logs.js'
 import { addRerunCommand } from './run/rerun.js'
 import { addStartCommand } from './run/start.js'
 import { addWatchCommand } from './run/watch.js'
+import { addWhyCommand } from './run/why.js'
 
 export function addRunCommands(group: Command, around: Around): void {
   group.helpCommand(false)
@@ -16,6 +17,7 @@ export function addRunCommands(group: Command, around: Around): void {
   addListCommand(group, around)
   addShowCommand(group, around)
   addTasksCommand(group, around)
+  addWhyCommand(group, around)
   addWatchCommand(group, around)
   addLogsCommand(group, around)
   addEventsCommand(group, around)

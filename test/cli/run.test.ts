@@ -165,6 +165,27 @@ describe('one run', () => {
     expect(await at.servo('run', 'list', '--asset', 'nobody')).toMatchObject({ code: 0, stdout: '', stderr: 'No run fits.' })
   })
 
+  test('says why a task does not run, in local time', async () => {
+    const why = await at.servo('run', 'why', run_id, 'a')
+    expect(why).toMatchObject({ code: 0, stderr: '' })
+    expect(why.stdout).toMatch(
+      /^a is over: it FAILED at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(.*\) with attempt 1, because its code failed: It broke\. `servo run rerun run_/,
+    )
+    expect((await at.servo('run', 'why', 'last', 'b')).stdout).toMatch(
+      /^b is over: it was SKIPPED at .*, because it needs a, which is FAILED\.$/,
+    )
+    expect(json(await at.servo('run', 'why', 'last', 'b', '--json'))).toMatchObject({
+      task_key: 'b',
+      code: 'OVER',
+      since_at: expect.stringMatching(/Z$/),
+      upstream: [{ task_key: 'a', state: 'FAILED' }],
+    })
+    expect(await at.servo('run', 'why', run_id, 'nobody')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no task nobody in run'),
+    })
+  })
+
   test('watched when it is over says how it ended', async () => {
     const watched = await at.servo('run', 'watch', run_id)
     expect(watched.code).toBe(1)
