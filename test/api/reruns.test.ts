@@ -58,6 +58,17 @@ async function over(asked: object, ending?: Ending): Promise<string> {
   return String(body['run_id'])
 }
 
+/** Of the run's tasks one is started, and ends because of the cancel; the others have not begun. */
+async function cancelUnderWay(run_id: unknown): Promise<void> {
+  await world.turn.run()
+  const [out, ...others] = await dispatched(world)
+  if (out === undefined || others.length > 0) throw new Error(`${others.length + 1} attempts are out, and one was expected.`)
+  await ask.post(`${out.path}/started`, { ...out.said, worker_id: 'w1' }, out.headers)
+  expect(await ask.post(`/runs/${String(run_id)}/cancel?wait=true`)).toMatchObject({ status: 202 })
+  expect(await ask.post(`${out.path}/completed`, { ...out.said, outcome: 'CANCELLED' }, out.headers)).toMatchObject({ status: 200 })
+  expect(await runOf(run_id)).toMatchObject({ state: 'CANCELLED', tasks_cancelled: 101 })
+}
+
 const rerun = (run_id: string, body: object = {}, headers?: Readonly<Record<string, string>>) =>
   ask.post(`/runs/${run_id}/rerun?wait=true`, { mode: 'from_failure', ...body }, headers)
 const runOf = async (run_id: unknown) => (await ask.get(`/runs/${String(run_id)}?fresh=true`)).body
@@ -132,6 +143,29 @@ test('a rerun of the whole runs what succeeded too', async () => {
   const { body } = await rerun(parent, { mode: 'whole' })
   expect(await work()).toEqual(['a', 'b'])
   expect(await runOf(body['run_id'])).toMatchObject({ state: 'SUCCEEDED', parent_run_id: parent, rerun_mode: 'ALL' })
+})
+
+test('a rerun reads long lists, of partitions and of assets', async () => {
+  const keys = Array.from({ length: 120 }, (_, index) => `k${String(index).padStart(3, '0')}`)
+  const wide = definition('wide', { partitions: { type: 'static', keys }, partitions_per_task: 60 })
+  const many = Array.from({ length: 101 }, (_, index) => definition(`many${index}`, { group: 'many' }))
+  const location = { ...LOCATION, slots: 1, assets: [wide, ...many] }
+  expect(await ask.post('/code-locations/wide/deploy', location)).toMatchObject({ status: 202 })
+  const parent = await over({ selection: 'wide', partitions: { keys } }, failing('wide#1'))
+  const left = await rerun(parent)
+  expect(await runOf(left.body['run_id'])).toMatchObject({ partitions: { keys: keys.slice(60) } })
+  expect(await work()).toEqual(['wide#0'])
+  const whole = await rerun(parent, { mode: 'whole' })
+  expect(await runOf(whole.body['run_id'])).toMatchObject({ partitions: { list: { count: 120 } } })
+  await work()
+
+  const asked = await ask.post('/runs?wait=true', { selection: 'group:many' })
+  await cancelUnderWay(asked.body['run_id'])
+  for (const mode of ['whole', 'from_failure']) {
+    const again = await rerun(String(asked.body['run_id']), { mode })
+    expect(await runOf(again.body['run_id'])).toMatchObject({ assets: { list: { count: 101 } }, partitions: null })
+    await cancelUnderWay(again.body['run_id'])
+  }
 })
 
 describe('the same rerun', () => {
