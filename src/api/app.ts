@@ -18,8 +18,10 @@ import { loggerOf, logRequests, requestIdOf } from './http/request-log.js'
 import { handleError, noSuchRoute, sendProblem } from './problems.js'
 import { addCancelRoutes } from './run-cancels.js'
 import { addRunHistoryRoutes } from './run-history.js'
+import { addRerunRoutes } from './run-reruns.js'
 import { addRunRoutes } from './runs.js'
 import { addSystemRoutes } from './system.js'
+import { addWhyRoute } from './task-why.js'
 
 export type { ApiDeps } from './http/deps.js'
 
@@ -63,7 +65,9 @@ function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   app.addHook('preParsing', async (request) => requireApiToken(request as never, deps.api_token))
   addRunRoutes(app, deps)
   addRunHistoryRoutes(app, deps)
+  addWhyRoute(app, deps)
   addCancelRoutes(app, deps)
+  addRerunRoutes(app, deps)
   addAssetRoutes(app, deps)
   addCodeLocationRoutes(app, deps)
   addConflictRoutes(app, deps)

@@ -2,7 +2,7 @@
 
 import { isProblem, type Problem, problem } from '../commands/problem.js'
 import { planRunRequest, type RunPlanned, runKeyConflict } from '../commands/run-request.js'
-import { submitClaimed, type Plan } from '../commands/claims.js'
+import { type Claimed, type Plan, submitClaimed } from '../commands/claims.js'
 import { instantMs } from '../core/time.js'
 import { documentOf, readDocument, readPage } from '../readers/document.js'
 import { readNewestRuns } from '../readers/runs.js'
@@ -55,23 +55,32 @@ export function addRunRoutes(app: Api, deps: RouteDeps): void {
           return isProblem(plan) ? plan : runPlan(deps, plan)
         }),
       )
-      // The conflict was recorded: whoever waits learns no more than this.
-      if (claimed.status !== 202) throw new RefusedError(claimed.body as Problem)
-      const accepted = claimed.body as RunBody
-      if (query.wait !== true) return reply.code(202).send(accepted)
-      const outcome = await outcomeOf(deps, claimed, waitMsOf(query))
-      const holder = holderOf(outcome)
-      if (holder !== undefined) throw new RefusedError(runKeyConflict(body.run_key ?? '', holder))
-      return reply.code(202).send({ ...accepted, outcome })
+      return reply.code(202).send(await acceptedRun(deps, claimed, query))
     },
   )
   addRunLists(app, deps)
   addTaskRoutes(app, deps)
 }
 
+/** What is answered to a request for a run, once it is claimed. */
+export async function acceptedRun(
+  deps: RouteDeps,
+  claimed: Claimed,
+  query: { readonly wait?: boolean | undefined; readonly wait_ms?: number | undefined },
+): Promise<RunBody & { readonly outcome?: Outcome }> {
+  // The conflict was recorded: whoever waits learns no more than this.
+  if (claimed.status !== 202) throw new RefusedError(claimed.body as Problem)
+  const accepted = claimed.body as RunBody
+  if (query.wait !== true) return accepted
+  const outcome = await outcomeOf(deps, claimed, waitMsOf(query))
+  const holder = holderOf(outcome)
+  if (holder !== undefined) throw new RefusedError(runKeyConflict(accepted.run_key, holder))
+  return { ...accepted, ...(outcome === undefined ? {} : { outcome }) }
+}
+
 type RunBody = { readonly run_id: string; readonly run_key: string; readonly accepted_event_id: string; readonly asset_count: number }
 
-function runPlan({ ui_url }: RouteDeps, { draft, run_id, run_key, asset_count, conflict }: RunPlanned): Plan {
+export function runPlan({ ui_url }: RouteDeps, { draft, run_id, run_key, asset_count, conflict }: RunPlanned): Plan {
   const ui = ui_url === undefined ? {} : { ui: `${ui_url}/runs/${run_id}` }
   return {
     drafts: [draft],

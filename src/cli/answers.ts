@@ -9,6 +9,7 @@ import type {
   cancelAccepted,
   cancelManyAccepted,
   logPage,
+  rerunAsked,
   run,
   runAccepted,
   runAsked,
@@ -17,15 +18,18 @@ import type {
   taskPage,
   timelineEntry,
 } from '../api/contract/run.js'
+import type { taskWhy } from '../api/contract/why.js'
 
 export type Run = z.output<typeof run>
 export type RunPage = z.output<typeof runPage>
 export type RunAsked = z.input<typeof runAsked>
+export type RerunAsked = z.input<typeof rerunAsked>
 export type RunAccepted = z.output<typeof runAccepted>
 export type CancelAccepted = z.output<typeof cancelAccepted>
 export type CancelManyAccepted = z.output<typeof cancelManyAccepted>
 export type Task = z.output<typeof task>
 export type TaskPage = z.output<typeof taskPage>
+export type TaskWhy = z.output<typeof taskWhy>
 export type TimelineEntry = z.output<typeof timelineEntry>
 export type LogPage = z.output<typeof logPage>
 export type LogLine = LogPage['lines'][number]

@@ -6,6 +6,7 @@ import { INLINE_KEYS_MAX, PRIORITY_DEFAULT } from '../core/limits.js'
 import { runId } from '../core/run-id.js'
 import type { Secrets } from '../core/token.js'
 import type { Draft } from '../events/draft.js'
+import type { EventOf } from '../events/event.js'
 import type { Assets, Selector } from '../events/value.js'
 import { writeList } from '../ledger/lists.js'
 import type { WriteOnce } from '../storage/write-once.js'
@@ -51,10 +52,23 @@ export async function planRunRequest(
   const all = [...faults, ...(faults.length > 0 ? [] : partitionFaults(asked.partitions, definitions))]
   if (all.length > 0) return problem('bad-input', all.map(({ message }) => message).join(' '), { faults: all })
 
+  const run_key = userRunKey(asked.run_key ?? request_id)
+  return writeRunRequest(deps, view, { ...asked, asset_keys, run_key, origin: { trigger: { type: 'MANUAL' } } })
+}
+
+/** What is known of a run once its selection was looked up and found right. */
+export type RunSelected = Omit<RunAsked, 'selection' | 'run_key'> & {
+  readonly asset_keys: readonly string[]
+  /** With its namespace. */
+  readonly run_key: string
+  readonly origin: Pick<EventOf<'RunRequested'>['payload'], 'trigger' | 'parent_run_id' | 'root_run_id' | 'rerun_mode'>
+}
+
+export async function writeRunRequest(deps: RunDeps, view: View, asked: RunSelected): Promise<RunPlanned> {
+  const { asset_keys, run_key } = asked
   const tags = asked.tags ?? {}
   const assets = await writeAssets(deps, asset_keys)
   const partitions = await writeSelector(deps, asked.partitions)
-  const run_key = userRunKey(asked.run_key ?? request_id)
   const request_fingerprint = requestFingerprint({ assets: asset_keys, partitions, tags })
   const holder = await view.row('run_key_index', [run_key])
   // Whoever asks again after the secret changed asks for the run that is there, under the id that it has.
@@ -73,7 +87,7 @@ export async function planRunRequest(
       partitions,
       tags,
       priority: asked.priority ?? PRIORITY_DEFAULT,
-      trigger: { type: 'MANUAL' },
+      ...asked.origin,
       ...(asked.requested_by === undefined ? {} : { requested_by: asked.requested_by }),
       ...(asked.reason === undefined ? {} : { reason: asked.reason }),
     },
@@ -83,14 +97,17 @@ export async function planRunRequest(
     run_id,
     run_key,
     asset_count: asset_keys.length,
-    conflict: isOther ? runKeyConflict(asked.run_key ?? '', run_id) : undefined,
+    conflict: isOther ? runKeyConflict(run_key, run_id) : undefined,
   }
 }
 
+const USER_NAMESPACE = /^user:/
+
+/** The key is named as its requester wrote it. */
 export const runKeyConflict = (run_key: string, run_id: string): Problem =>
   problem(
     'run-key-conflict',
-    `The run key ${JSON.stringify(run_key)} belongs to run ${run_id}, which was asked for with other assets, partitions or tags. ` +
+    `The run key ${JSON.stringify(run_key.replace(USER_NAMESPACE, ''))} belongs to run ${run_id}, which was asked for with other assets, partitions or tags. ` +
       'That run stands, and this request is recorded as a conflict. Choose another key, or ask for the same.',
     { members: { run_id } },
   )

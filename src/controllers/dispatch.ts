@@ -4,10 +4,9 @@
 import { assert } from '../core/errors.js'
 import { GLOBAL_POOL_KEY } from '../core/ids.js'
 import { type AttemptRef, dispatchId, queueTaskName } from '../core/keys.js'
-import { compareText } from '../core/order.js'
 import type { Draft } from '../events/draft.js'
 import type { CodeLocationRow } from '../projections/asset-table.js'
-import { capOf, movedPoolKeys } from '../projections/pool.js'
+import { capOf, inDispatchOrder, isDue, movedPoolKeys } from '../projections/pool.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isOver } from '../projections/state-machine.js'
 import type { WorkingSet } from '../projections/working-set.js'
@@ -48,9 +47,6 @@ export function reconcileDispatch({ rows, now }: Pick<ReconcileState, 'rows' | '
 
 const GLOBAL = [GLOBAL_POOL_KEY]
 
-const isDue = ({ state, retry_at }: TaskRow, now: number): boolean =>
-  state === 'READY' || (state === 'RETRY_WAIT' && retry_at !== null && retry_at <= now)
-
 /** Asked once a run: its tasks are many. */
 function runsThatMayRun(rows: WorkingSet): (run_id: string) => boolean {
   const answers = new Map<string, boolean>()
@@ -90,12 +86,6 @@ function createRoom(rows: WorkingSet) {
     },
   }
 }
-
-const inDispatchOrder = (left: TaskRow, right: TaskRow): number =>
-  right.priority - left.priority ||
-  (left.ready_at ?? 0) - (right.ready_at ?? 0) ||
-  compareText(left.run_id, right.run_id) ||
-  left.task_index - right.task_index
 
 function dispatch(task: TaskRow, { location_name, worker_queue }: CodeLocationRow, { secret_key_id, attemptIdOf }: AttemptIdentity): Draft {
   const { run_id, task_key, definition_hash, attempt: previous_attempt } = task

@@ -38,6 +38,7 @@ import {
   taskHeartbeatKey,
   taskKey,
   taskStartedKey,
+  rerunRunKey,
   userRunKey,
 } from './keys.js'
 import { retryDelayMs } from './retry-delay.js'
@@ -163,6 +164,7 @@ describe('formulas', () => {
     [sensorRunKey('N', sensorDefaultUserKey('E', 3)), 'sensor:N:key:E-3'],
     [backfillRunKey('B', 0), 'backfill:B:chunk:0'],
     [userRunKey('nightly'), 'user:nightly'],
+    [rerunRunKey('run_a', 'FROM_FAILURE'), 'rerun:run_a:FROM_FAILURE'],
     [taskKey('a.b'), 'a.b'],
     [taskKey('a.b', 0), 'a.b#0'],
     [deployKey({ location_name: 'etl' }, 'r1'), 'deploy:etl:r1'],
@@ -185,7 +187,11 @@ describe('formulas', () => {
   test('which run keys expire', () => {
     const derived = [scheduleRunKey('S', 5), manualScheduleRunKey('S', 'r'), sensorMessageRunKey('N', 'm:key:1'), backfillRunKey('B', 1)]
     expect(derived.map(isDerivedRunKey)).toEqual([true, true, true, true])
-    expect([sensorRunKey('N', 'a:msg:1'), userRunKey('sched:1')].map(isDerivedRunKey)).toEqual([false, false])
+    expect([sensorRunKey('N', 'a:msg:1'), userRunKey('sched:1'), rerunRunKey('run_a', 'ALL')].map(isDerivedRunKey)).toEqual([
+      false,
+      false,
+      false,
+    ])
   })
 
   test('a segment is never named in a minute that is closed', () => {

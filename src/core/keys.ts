@@ -25,6 +25,8 @@ export const sensorDefaultUserKey = (eval_id: string, index: number): string => 
 export const backfillRunKey = (backfill_id: string, chunk_index: number): string => `backfill:${backfill_id}:chunk:${chunk_index}`
 /** Without a key of their own, requests get their request id. */
 export const userRunKey = (key: string): string => `user:${key}`
+/** One for each mode: the same rerun of the same run is the same run, whoever asks for it and how often. */
+export const rerunRunKey = (parent_run_id: string, rerun_mode: 'ALL' | 'FROM_FAILURE'): string => `rerun:${parent_run_id}:${rerun_mode}`
 
 /** Keys that people and poll sensors choose are kept for ever; derived ones live as long as the idempotency window. */
 export const isDerivedRunKey = (run_key: string): boolean =>

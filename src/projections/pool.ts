@@ -4,8 +4,9 @@
 import { assert } from '../core/errors.js'
 import { GLOBAL_POOL_KEY, poolKeyOfLocation, poolKeyOfName } from '../core/ids.js'
 import { GLOBAL_RUNNING_DEFAULT } from '../core/limits.js'
+import { compareText } from '../core/order.js'
 import type { EventOf } from '../events/event.js'
-import type { PoolRow } from './asset-table.js'
+import type { CodeLocationRow, PoolRow } from './asset-table.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
 import type { TaskRow } from './run-table.js'
 import type { WorkingSet } from './working-set.js'
@@ -26,12 +27,37 @@ export function movedPoolKeys({ pool_keys, location_name }: TaskRow, to_location
 
 /** How many tasks of the pool may be active; null: as many as there are. A pool's own cap goes before its location's slots. */
 export function capOf(rows: WorkingSet, pool_key: string): number | null {
-  const own = rows.get('pools', pool_key)?.max_running ?? null
-  if (own !== null) return own
-  if (pool_key === GLOBAL_POOL_KEY) return GLOBAL_RUNNING_DEFAULT
-  if (!pool_key.startsWith(LOCATION_PREFIX)) return null
-  return rows.get('code_locations', pool_key.slice(LOCATION_PREFIX.length))?.slots ?? null
+  const location_name = locationOfPool(pool_key)
+  return capFrom(pool_key, rows.get('pools', pool_key), location_name === undefined ? undefined : rows.get('code_locations', location_name))
 }
+
+/** undefined: it is no location's. */
+export const locationOfPool = (pool_key: string): string | undefined =>
+  pool_key.startsWith(LOCATION_PREFIX) ? pool_key.slice(LOCATION_PREFIX.length) : undefined
+
+/** The same from the rows themselves: the pool's, and that of the location whose pool it is. */
+export function capFrom(
+  pool_key: string,
+  pool: Pick<PoolRow, 'max_running'> | undefined,
+  location: Pick<CodeLocationRow, 'slots'> | undefined,
+): number | null {
+  const own = pool?.max_running ?? null
+  if (own !== null) return own
+  return pool_key === GLOBAL_POOL_KEY ? GLOBAL_RUNNING_DEFAULT : (location?.slots ?? null)
+}
+
+/** Who goes first where there is not room for all. */
+export const inDispatchOrder = (left: TaskPlace, right: TaskPlace): number =>
+  right.priority - left.priority ||
+  (left.ready_at ?? 0) - (right.ready_at ?? 0) ||
+  compareText(left.run_id, right.run_id) ||
+  left.task_index - right.task_index
+
+type TaskPlace = Pick<TaskRow, 'priority' | 'ready_at' | 'run_id' | 'task_index'>
+
+/** Its turn has come, if there is room. */
+export const isDue = ({ state, retry_at }: Pick<TaskRow, 'state' | 'retry_at'>, now: number): boolean =>
+  state === 'READY' || (state === 'RETRY_WAIT' && retry_at !== null && retry_at <= now)
 
 /** The first of these pools that has no place left. */
 export function fullPool(rows: WorkingSet, pool_keys: readonly string[]): Refusal | undefined {

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { dispatched, MAIN, type Out } from '../fixtures/api-world.js'
 import { type Commands, startCommands } from '../fixtures/api-commands.js'
 import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
+import { ulidOf } from '../fixtures/say.js'
 import { until } from '../fixtures/until.js'
 
 let at: Commands
@@ -164,6 +165,27 @@ describe('one run', () => {
     expect(await at.servo('run', 'list', '--asset', 'nobody')).toMatchObject({ code: 0, stdout: '', stderr: 'No run fits.' })
   })
 
+  test('says why a task does not run, in local time', async () => {
+    const why = await at.servo('run', 'why', run_id, 'a')
+    expect(why).toMatchObject({ code: 0, stderr: '' })
+    expect(why.stdout).toMatch(
+      /^a is over: it FAILED at \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \(.*\) with attempt 1, because its code failed: It broke\. `servo run rerun run_/,
+    )
+    expect((await at.servo('run', 'why', 'last', 'b')).stdout).toMatch(
+      /^b is over: it was SKIPPED at .*, because it needs a, which is FAILED\.$/,
+    )
+    expect(json(await at.servo('run', 'why', 'last', 'b', '--json'))).toMatchObject({
+      task_key: 'b',
+      code: 'OVER',
+      since_at: expect.stringMatching(/Z$/),
+      upstream: [{ task_key: 'a', state: 'FAILED' }],
+    })
+    expect(await at.servo('run', 'why', run_id, 'nobody')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('There is no task nobody in run'),
+    })
+  })
+
   test('watched when it is over says how it ended', async () => {
     const watched = await at.servo('run', 'watch', run_id)
     expect(watched.code).toBe(1)
@@ -248,6 +270,29 @@ describe('a run that is under way', () => {
     expect(json(await at.servo('run', 'cancel', '--asset', 'a', '--yes', '--json'))).toEqual({ run_ids: [run_id], matched_count: 1 })
     await end({ outcome: 'CANCELLED' })
     expect(await at.servo('run', 'cancel', '--asset', 'a', '--yes')).toMatchObject({ code: 0, stdout: '', stderr: 'No open run fits.' })
+  })
+})
+
+describe('servo run rerun', () => {
+  test('runs what did not succeed, and nothing else; --whole all of it', async () => {
+    const parent = await started('+b')
+    await at.work(({ claims }) =>
+      claims.task_key === 'b' ? fail() : { outcome: 'SUCCEEDED', materialization_id: ulidOf(claims.attempt_id) },
+    )
+    const again = await whileWorking(at.servo('run', 'rerun', parent.slice(0, 16), '--wait', '--reason', 'mended'))
+    expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d\d:\d\d:\d\d b SUCCEEDED$/m) })
+    expect(again.stdout).toMatch(/Run run_\w+ SUCCEEDED in .*\. 1 task: 1 succeeded\.$/)
+    expect((await at.servo('run', 'show', 'last')).stdout).toMatch(new RegExp(`rerun of +${parent}\n`))
+    const same = json<{ run_id: string }>(await at.servo('run', 'rerun', parent, '--json'))
+    expect(same.run_id).toBe(idIn(again))
+    const whole = await whileWorking(at.servo('run', 'rerun', parent, '--whole', '--wait', '--json'))
+    expect(json(whole)).toMatchObject({ state: 'SUCCEEDED', tasks_succeeded: 2, parent_run_id: parent })
+  })
+
+  test('of what is done is refused: exit code 1', async () => {
+    const parent = await started('a')
+    await at.work()
+    expect(await at.servo('run', 'rerun', parent)).toMatchObject({ code: 1, stderr: expect.stringContaining('all of its tasks succeeded') })
   })
 })
 

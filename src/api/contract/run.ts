@@ -40,6 +40,21 @@ export const runAsked = z
   })
   .meta({ id: 'RunAsked' })
 
+export const RERUN_MODES = ['from_failure', 'whole'] as const
+const RERUN_MODE_RULE = '"from_failure" for what did not succeed, or "whole" for all that the run selected'
+
+export const rerunAsked = z
+  .strictObject({
+    mode: z.enum(RERUN_MODES, { error: RERUN_MODE_RULE }).meta({ description: `${RERUN_MODE_RULE}.` }),
+    tags: tags.optional().meta({ description: 'Added to those of the run.' }),
+    run_key: id('request_key').optional().meta({
+      description: 'Without one, the same rerun of the same run is the same run, whoever asks and how often.',
+    }),
+    priority: priority.optional().meta({ description: 'That of the run where it is left out.' }),
+    ...commanded,
+  })
+  .meta({ id: 'RerunAsked' })
+
 export const runAccepted = z
   .object({
     run_id: z.string(),
@@ -87,7 +102,9 @@ export const run = z
     priority: z.int(),
     requested_by: z.string().nullable(),
     request_event_id: z.string(),
-    parent_run_id: z.string().nullable(),
+    parent_run_id: z.string().nullable().meta({ description: 'The run that this one is a rerun of.' }),
+    root_run_id: z.string().nullable().meta({ description: 'The first of them, where reruns were run again.' }),
+    rerun_mode: z.enum(['ALL', 'FROM_FAILURE']).nullable(),
     error: errorValue.nullable(),
     requested_at: instant,
     planned_at: maybeInstant,

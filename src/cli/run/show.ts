@@ -62,6 +62,7 @@ function runLines(run: Run, screen: Screen, now: number): readonly string[] {
     ['partitions', partitionsText(run.partitions)],
     ['tags', tags.join(', ')],
     ['run key', run.run_key],
+    ['rerun of', run.parent_run_id ?? ''],
     ['priority', run.priority === 0 ? '' : String(run.priority)],
     ['requested', `${momentText(run.requested_at, now)}${by}`],
     ['planned', momentText(run.planned_at, now)],

@@ -3,7 +3,7 @@
 import type { Command } from 'commander'
 import { randomUUID } from 'node:crypto'
 import type { RunAccepted } from '../answers.js'
-import { type ApiOptions, type Around, sessionOf, withApi, withExample } from '../api-command.js'
+import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { collect, collectTag, parseInteger } from '../arguments.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
@@ -34,13 +34,17 @@ export function addStartCommand(group: Command, around: Around): void {
 
 async function start(selectors: readonly string[], options: Options, around: Around): Promise<void> {
   const session = sessionOf(options, around)
-  const isWaiting = options.wait === true
   const accepted = await session.client.post<RunAccepted>('/runs', runAskedOf(selectors, options), {
-    query: isWaiting ? { wait: true } : {},
+    query: options.wait === true ? { wait: true } : {},
     idempotency_key: randomUUID(),
   })
+  return told(session, accepted, options)
+}
+
+/** What a request for a run answers, or what becomes of the run. */
+export async function told(session: Session, accepted: RunAccepted, { wait }: { readonly wait?: boolean }): Promise<void> {
   assertTaken(accepted.outcome, `Run ${accepted.run_id}`)
-  if (!isWaiting) {
+  if (wait !== true) {
     if (session.json) return printJson(accepted)
     printLine(`Asked for run ${accepted.run_id} of ${counted(accepted.asset_count, 'asset')}.`)
     return note(`Watch it: servo run watch ${accepted.run_id}${accepted.ui === undefined ? '' : `, or ${accepted.ui}`}`)

@@ -1,0 +1,44 @@
+// Running again what a run that is over selected: all of it, or what did not succeed.
+
+import { submitClaimed } from '../commands/claims.js'
+import { isProblem } from '../commands/problem.js'
+import { planRerun } from '../commands/rerun/rerun.js'
+import { idempotencyHeader } from './contract/page.js'
+import { rerunAsked, runAccepted, runParams, runQuery } from './contract/run.js'
+import { claimOf, requestOf } from './http/claimed.js'
+import type { Api, RouteDeps } from './http/deps.js'
+import { planned } from './http/views.js'
+import { orRefuse, problems } from './problems.js'
+import { acceptedRun, runPlan } from './runs.js'
+
+const ROUTE = 'POST /runs/{run_id}/rerun'
+
+export function addRerunRoutes(app: Api, deps: RouteDeps): void {
+  app.post(
+    '/runs/:run_id/rerun',
+    {
+      schema: {
+        operationId: 'rerunRun',
+        tags: ['runs'],
+        summary: 'Ask for a run that is over to be run again',
+        description:
+          'A new run with parent_run_id, by the definitions that are current now. From failure, it has the assets and the partitions of all tasks that did not succeed, each asset with all of these partitions.',
+        headers: idempotencyHeader,
+        params: runParams,
+        querystring: runQuery,
+        body: rerunAsked,
+        response: { 202: runAccepted, ...problems(404, 409, 422) },
+      },
+    },
+    async (request, reply) => {
+      const { body, params, query } = request
+      const claimed = orRefuse(
+        await submitClaimed(deps, claimOf(request, ROUTE, body), requestOf(body, params), async () => {
+          const plan = await planned(deps, (view) => planRerun(deps, view, params.run_id, body))
+          return isProblem(plan) ? plan : runPlan(deps, plan)
+        }),
+      )
+      return reply.code(202).send(await acceptedRun(deps, claimed, query))
+    },
+  )
+}

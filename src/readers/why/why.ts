@@ -1,0 +1,192 @@
+// Why a task is not running, in words: from its row, and from the rows of what it waits for. Pure. Instants in sentences
+// are those of RFC 3339, so that whoever shows them can bring them into local time.
+
+import { instantText } from '../../core/time.js'
+import type { CodeLocationRow } from '../../projections/asset-table.js'
+import { isDue } from '../../projections/pool.js'
+import type { DispatchOutboxRow, RunRow, TaskRow } from '../../projections/run-table.js'
+import { isOver } from '../../projections/state-machine.js'
+import { howItEnded, lastAttempt, named, plain } from './words.js'
+
+export const WHY_CODES = [
+  'RUN_PENDING',
+  'RUN_WITHOUT_TASKS',
+  'BEING_PLANNED',
+  'UPSTREAM',
+  'RETRY_LATER',
+  'LOCATION_GONE',
+  'NO_ROOM',
+  'NEXT_TURN',
+  'NOT_HANDED_OVER',
+  'NOT_STARTED',
+  'CANCELLING',
+  'RUNNING',
+  'OVER',
+] as const
+export type WhyCode = (typeof WHY_CODES)[number]
+
+/** A pool that the task counts in, as it is where the task would be dispatched to. */
+export type Room = { readonly pool_key: string; readonly in_use: number; readonly max_running: number | null }
+
+export type UpstreamTask = Pick<TaskRow, 'task_key' | 'state'>
+
+export type WhyRows = {
+  readonly run: RunRow
+  /** undefined: the run has none yet, or never will. */
+  readonly task: TaskRow | undefined
+  /** Those whose success is missing, whatever they are now. */
+  readonly upstream: readonly UpstreamTask[]
+  /** Of the newest attempt. */
+  readonly outbox: DispatchOutboxRow | undefined
+  /** Where the asset is served now. */
+  readonly location_name: string
+  readonly location: CodeLocationRow | undefined
+  readonly pools: readonly Room[]
+  /** Tasks that are due, need a pool that is full for this one too, and go first. */
+  readonly waiting_before: number
+}
+
+export type Why = {
+  readonly code: WhyCode
+  readonly sentence: string
+  /** When it came to be so; null where no row says it. */
+  readonly since_at: number | null
+  /** When it changes by itself: a retry, or a deadline. */
+  readonly due_at: number | null
+  readonly upstream: readonly UpstreamTask[]
+  readonly full_pools: readonly Room[]
+  readonly waiting_before: number | null
+}
+
+type Said = Pick<Why, 'code' | 'sentence'> & Partial<Why>
+const NOTHING_ELSE = { since_at: null, due_at: null, upstream: [], full_pools: [], waiting_before: null } as const
+
+export const isFull = ({ in_use, max_running }: Room): boolean => max_running !== null && in_use >= max_running
+
+export function whyOf(rows: WhyRows, now: number): Why {
+  return { ...NOTHING_ELSE, ...sayingOf(rows, now) }
+}
+
+function sayingOf(rows: WhyRows, now: number): Said {
+  const { run, task } = rows
+  if (task === undefined) return withoutTask(run)
+  if (isOver(task.state))
+    return { code: 'OVER', sentence: howItEnded(task, task.state, rows.upstream), since_at: task.finished_at, upstream: rows.upstream }
+  if (run.state === 'CANCELLING' || task.cancel_requested_at !== null) return cancelling(run, task)
+  switch (task.state) {
+    case 'PLANNED':
+      return { code: 'BEING_PLANNED', sentence: `${task.task_key} is being planned. The next turn makes it ready.` }
+    case 'BLOCKED':
+      return blocked(task, rows.upstream)
+    case 'READY':
+    case 'RETRY_WAIT':
+      return isDue(task, now) ? due(task, rows) : retryLater(task)
+    case 'DISPATCHED':
+      return dispatched(task, rows)
+    case 'RUNNING':
+      return running(task)
+  }
+}
+
+const TURNS = 'If that takes longer than a few seconds, `servo doctor` says whether the automation runs'
+
+function withoutTask(run: RunRow): Said {
+  if (isOver(run.state)) {
+    const error = run.error === null ? '' : `: ${plain(run.error.message)}`
+    return {
+      code: 'RUN_WITHOUT_TASKS',
+      sentence: `Run ${run.run_id} has no tasks. It is over, ${run.state}${error}.`,
+      since_at: run.finished_at,
+    }
+  }
+  return {
+    code: 'RUN_PENDING',
+    sentence: `Run ${run.run_id} is ${run.state} since ${instantText(run.requested_at)}: the next turn plans its tasks. ${TURNS}.`,
+    since_at: run.requested_at,
+  }
+}
+
+function cancelling(run: RunRow, task: TaskRow): Said {
+  const since_at = task.cancel_requested_at ?? run.cancel_requested_at
+  const since = since_at === null ? '' : ` since ${instantText(since_at)}`
+  const deadline = task.cancel_deadline_at
+  const end = deadline === null ? '' : ` At ${instantText(deadline)} it is given up as CANCELLED.`
+  return {
+    code: 'CANCELLING',
+    sentence: `Run ${run.run_id} is being cancelled${since}, and ${task.task_key} is ${task.state}: its worker is told with the answer to its next heartbeat.${end}`,
+    since_at,
+    due_at: deadline,
+  }
+}
+
+const blocked = (task: TaskRow, upstream: readonly UpstreamTask[]): Said => ({
+  code: 'UPSTREAM',
+  sentence: `${task.task_key} waits for ${named(upstream)}. ${task.deps_satisfied_count} of the ${task.deps_total} tasks that it needs succeeded.`,
+  upstream,
+})
+
+function retryLater(task: TaskRow): Said {
+  const at = task.retry_at === null ? '' : ` at ${instantText(task.retry_at)}`
+  return { code: 'RETRY_LATER', sentence: `${task.task_key} is tried again${at}. ${lastAttempt(task)}`, due_at: task.retry_at }
+}
+
+function due(task: TaskRow, { location_name, location, pools, waiting_before }: WhyRows): Said {
+  const since_at = task.state === 'READY' ? task.ready_at : task.retry_at
+  if (location === undefined) {
+    const sentence = `${task.task_key} is ready, and the code location ${location_name} that serves it is gone. Deploy it again.`
+    return { code: 'LOCATION_GONE', sentence, since_at }
+  }
+  const full_pools = pools.filter(isFull)
+  const since = since_at === null ? '' : ` since ${instantText(since_at)}`
+  if (full_pools.length === 0) {
+    return {
+      code: 'NEXT_TURN',
+      sentence: `${task.task_key} is ready${since}, and there is room: the next turn dispatches it. ${TURNS}.`,
+      since_at,
+    }
+  }
+  const rooms = full_pools.map(({ pool_key, in_use, max_running }) => `${pool_key} has ${in_use} of ${max_running} in use`).join(', and ')
+  const before =
+    waiting_before === 0
+      ? 'It is the first of those that wait'
+      : `${waiting_before} ${waiting_before === 1 ? 'task goes' : 'tasks go'} before it`
+  return {
+    code: 'NO_ROOM',
+    sentence: `${task.task_key} is ready${since}, and there is no room for it: ${rooms}. ${before}.`,
+    since_at,
+    full_pools,
+    waiting_before,
+  }
+}
+
+function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows): Said {
+  const since_at = task.dispatched_at
+  const since = since_at === null ? '' : ` since ${instantText(since_at)}`
+  const deadline = task.start_deadline_at
+  const end = deadline === null ? '' : ` If it has not started by ${instantText(deadline)}, the attempt is given up.`
+  const worker = location === undefined ? `the worker of ${location_name}` : `the worker of ${location_name} at ${location.worker_url}`
+  const isTaken = outbox?.status === 'ACKED'
+  const state = isTaken
+    ? `${worker} has taken it and has not started its code`
+    : `${worker} has not taken it yet: it may be busy or not there, and is asked again and again. See whether it runs`
+  return {
+    code: isTaken ? 'NOT_STARTED' : 'NOT_HANDED_OVER',
+    sentence: `Attempt ${task.attempt} of ${task.task_key} is dispatched${since}, and ${state}.${end}`,
+    since_at,
+    due_at: deadline,
+  }
+}
+
+function running(task: TaskRow): Said {
+  const since = task.started_at === null ? '' : ` since ${instantText(task.started_at)}`
+  const worker = task.worker_id === null ? '' : ` on worker ${task.worker_id}`
+  const beat = task.last_heartbeat_at === null ? '' : ` Its last heartbeat was at ${instantText(task.last_heartbeat_at)}.`
+  const deadline = task.heartbeat_deadline_at
+  const end = deadline === null ? '' : ` Without another by ${instantText(deadline)} the attempt is given up.`
+  return {
+    code: 'RUNNING',
+    sentence: `${task.task_key} is running: attempt ${task.attempt}${since}${worker}.${beat}${beat === '' ? end.replace('another', 'a heartbeat') : end}`,
+    since_at: task.started_at,
+    due_at: deadline,
+  }
+}

@@ -1,0 +1,69 @@
+// How a task ended, how its last attempt did, and what it waits for, in words. Pure.
+
+import { instantText } from '../../core/time.js'
+import type { TaskRow } from '../../projections/run-table.js'
+import type { OverState } from '../../projections/state-machine.js'
+
+type Upstream = Pick<TaskRow, 'task_key' | 'state'>
+
+/** A sentence has one line, and the log has the rest; the full stop is that of the sentence around it. */
+export const plain = (message: string): string => (message.split('\n', 1)[0] ?? '').trim().replace(/\.$/, '')
+
+const NAMED_MAX = 5
+
+/** `a, which is RUNNING, and b, which is READY`; of many the first. */
+export function named(upstream: readonly Upstream[]): string {
+  const texts = upstream.slice(0, NAMED_MAX).map(({ task_key, state }) => `${task_key}, which is ${state}`)
+  const more = upstream.length - texts.length
+  if (more > 0) return `${texts.join('; ')}; and ${more} more`
+  return texts.length < 2 ? (texts[0] ?? 'other tasks') : `${texts.slice(0, -1).join('; ')}; and ${texts.at(-1)}`
+}
+
+const ENDS: Readonly<Record<string, string>> = {
+  ERROR: 'its code failed',
+  TIMEOUT: 'its code ran for longer than its timeout',
+  HEARTBEAT: 'its worker sent no heartbeat in time',
+  START_DEADLINE: 'no worker started it in time',
+  HANDOVER_REFUSED: 'its worker refused to take it',
+}
+
+function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'error'>): string {
+  const end = ENDS[outcome_reason ?? ''] ?? `it ended with ${outcome_reason ?? 'no reason that it says'}`
+  return error === null ? end : `${end}: ${plain(error.message)}`
+}
+
+export function lastAttempt(task: TaskRow): string {
+  const counts =
+    task.failures > 0
+      ? `${task.failures} of ${task.max_attempts} attempts failed`
+      : `${task.infra_losses} of at most ${task.max_infra_losses} losses that are not its code's fault`
+  return `Attempt ${task.attempt} is over, because ${reasonOf(task)} (${counts}).`
+}
+
+/** A task that is over, with the upstream tasks whose success is missing. */
+export function howItEnded(task: TaskRow, state: OverState, upstream: readonly Upstream[]): string {
+  const at = task.finished_at === null ? '' : ` at ${instantText(task.finished_at)}`
+  return `${task.task_key} is over: it ${endOf(task, state, upstream, at)}.`
+}
+
+function endOf(task: TaskRow, state: OverState, upstream: readonly Upstream[], at: string): string {
+  switch (state) {
+    case 'SUCCEEDED':
+      return `SUCCEEDED${at} with attempt ${task.attempt}`
+    case 'SKIPPED':
+      if (task.outcome_reason !== 'WORKER_SKIPPED') return `was SKIPPED${at}, because it needs ${named(upstream)}`
+      return `was SKIPPED${at} by its own code${task.skip_reason === null ? '' : `: ${plain(task.skip_reason)}`}`
+    case 'CANCELLED':
+      return `was CANCELLED${at}, because ${cancelOf(task, upstream)}`
+    case 'FAILED':
+      return `FAILED${at} with attempt ${task.attempt}, because ${reasonOf(task)}. \`servo run rerun ${task.run_id}\` runs again what did not succeed`
+  }
+}
+
+const CANCELS: Readonly<Record<string, string>> = {
+  WORKER_CANCELLED: 'its code stopped when it was asked to',
+  CANCEL_GRACE: 'its run was cancelled, and its worker did not stop in time',
+}
+
+const cancelOf = ({ outcome_reason }: TaskRow, upstream: readonly Upstream[]): string =>
+  outcome_reason === 'UPSTREAM_CANCELLED' ? `it needs ${named(upstream)}` : (CANCELS[outcome_reason ?? ''] ?? 'its run was cancelled')
