@@ -54,7 +54,7 @@ export class ConfigError extends Error {
 
 export const PORT_DEFAULT = 7800
 /** Beside the API's and the workers'. */
-export const METRICS_PORT_DEFAULT = 7802
+const METRICS_PORT_DEFAULT = 7802
 export const TEMPORAL_ADDRESS_DEFAULT = '127.0.0.1:7233'
 
 type Fault = { readonly fault: string }

@@ -7,7 +7,7 @@ export type Labels = Readonly<Record<string, string>>
 
 /** What counts a value; every series that is known ahead is there from the start, at 0, so that its first step is seen. */
 export type Count = (labels: Labels, count?: number) => void
-export type Observe = (labels: Labels, value: number) => void
+type Observe = (labels: Labels, value: number) => void
 
 export const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60]
 const SMALL_COUNT_BUCKETS = [0, 1, 2, 3, 5, 10, 20, 50, 100]
