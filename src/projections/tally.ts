@@ -140,7 +140,8 @@ function createCount(): Map<string, number> & { readonly add: (value: string) =>
 
 /** What a tally can say, for those who want to show what has not been seen yet. */
 export const TALLIED = {
-  run_sources: ['SCHEDULE', 'SENSOR', 'BACKFILL', 'MANUAL', 'RERUN'] satisfies readonly RunRow['trigger_type'][],
+  // The others are shown from their first run on.
+  run_sources: ['MANUAL'] satisfies readonly RunRow['trigger_type'][],
   run_states: ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] satisfies readonly RunRow['state'][],
   tasks: [
     ...(['BLOCKED', 'READY', 'DISPATCHED', 'RUNNING', 'SUCCEEDED'] as const).map((state) => taskLabel(state, NO_REASON)),
