@@ -25,6 +25,14 @@ export type HandOverDeps = EnvelopeDeps & {
   readonly port: DispatchPort
   readonly submit: Submit
   readonly log: (message: string) => void
+  /** Told of each request's answers: for whoever counts them. */
+  readonly onAnswers?: (send: 'first' | 'again', answers: readonly AnswerSeen[]) => void
+}
+
+export type AnswerSeen = {
+  readonly answer: SendAnswer['answer']
+  /** PENDING: nobody has recorded yet that a worker has it. */
+  readonly outbox_status: DispatchOutboxRow['status']
 }
 
 export type HandOver = {
@@ -86,6 +94,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     if (location === undefined) return
     const requests = inRequests(view, location.worker_url, entries)
     const answers = (await Promise.all(requests.map((request) => send(view, request.worker_url, request.entries)))).flat()
+    deps.onAnswers?.('again', answersOf(answers))
     await note(answers)
     await noteAccepted(deps, answers)
     const unreachable = answers.find(({ answer }) => answer.answer === 'UNREACHABLE')?.answer
@@ -96,7 +105,11 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     const known = lanes.get(location_name)
     if (known !== undefined) return known
     const lane = createLane(
-      async ({ view, worker_url, entries }) => note(await send(view, worker_url, entries)),
+      async ({ view, worker_url, entries }) => {
+        const answers = await send(view, worker_url, entries)
+        deps.onAnswers?.('first', answersOf(answers))
+        await note(answers)
+      },
       (error) => log(`Attempts could not be handed to ${location_name} now, and will be sent again: ${messageOf(error)}`),
     )
     lanes.set(location_name, lane)
@@ -146,6 +159,9 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     },
   }
 }
+
+const answersOf = (sent: readonly Sent[]): AnswerSeen[] =>
+  sent.map(({ entry, answer }) => ({ answer: answer.answer, outbox_status: entry.outbox.status }))
 
 const entryOf = (task: OutboxEntry['task'] | undefined, outbox: DispatchOutboxRow): OutboxEntry[] =>
   task === undefined ? [] : [{ outbox, task }]

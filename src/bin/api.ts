@@ -8,7 +8,7 @@ import { isOperatingError, messageOf } from '../core/errors.js'
 import { createCurrent, type Current } from '../readers/current.js'
 import type { Reader } from '../readers/reader.js'
 import { readStats } from '../readers/stats.js'
-import { createMetrics } from '../telemetry/metrics.js'
+import { createApiMetrics } from '../telemetry/api-metrics.js'
 import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
 import { type Deps, openAppender, openDeps, openReader } from './deps.js'
@@ -23,10 +23,10 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
   const scope = { tenant_id, workspace_id }
   const deps = await openDeps(config.workspace)
   const temporal = openClient(config.temporal)
-  const appender = await openAppender(deps, log)
   const reader = openReader(deps)
+  const metrics = createApiMetrics(() => gaugesOf(deps, reader))
+  const appender = await openAppender(deps, log, metrics.append)
   const current = createCurrent({ reader, clock: deps.clock })
-  const metrics = createMetrics(() => gaugesOf(deps, reader))
   const closing = new AbortController()
   const closed = closing.signal
   const clock = clockUntil(deps.clock, closed)
@@ -46,6 +46,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     log: config.log_level === 'silent' ? false : { level: config.log_level },
     readiness: () => readiness(current, temporal),
     metrics,
+    onFresh: metrics.fresh,
   })
   const url = await app.listen({ host: config.host, port: config.port })
   return {
@@ -62,8 +63,8 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
 /** undefined: the store does not answer, and what was there before is told again. */
 async function gaugesOf(deps: Deps, reader: Reader) {
   try {
-    const { sequence, lag_ms, unfolded_segment_count } = await readStats(deps, reader)
-    return { sequence, lag_ms, unfolded_segments: unfolded_segment_count }
+    const { sequence, lag_ms, unfolded_segment_count, unfolded_event_count } = await readStats(deps, reader)
+    return { sequence, lag_ms, unfolded_segments: unfolded_segment_count, unfolded_events: unfolded_event_count }
   } catch (error) {
     if (isOperatingError(error)) return undefined
     throw error

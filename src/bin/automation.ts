@@ -14,11 +14,14 @@ import { TASK_QUEUES } from '../core/names.js'
 import { MINUTE_MS } from '../core/time.js'
 import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS } from '../core/limits.js'
 import { createCurrent } from '../readers/current.js'
+import { TALLIED } from '../projections/tally.js'
 import { createReconcile } from '../turn/controllers.js'
 import { createTurn } from '../turn/turn.js'
+import { createAutomationMetrics } from '../telemetry/automation-metrics.js'
+import { serveMetrics } from '../telemetry/listener.js'
 import type { LoopTimings } from '../workflows/contract.js'
 import { clockUntil } from './clock.js'
-import type { ServerConfig } from './config.js'
+import type { AutomationConfig } from './config.js'
 import { openAppender, openDeps, openReader, turnDeps } from './deps.js'
 import { openClient } from './temporal.js'
 import { connectWorker, installRuntime } from './temporal-worker.js'
@@ -44,7 +47,7 @@ const SHUTDOWN_FORCE_MS = 15_000
 /** Loops of one workspace: a few, and their histories are short. */
 const CACHED_WORKFLOWS_MAX = 200
 
-export async function startAutomation(config: ServerConfig, options: AutomationOptions): Promise<Automation> {
+export async function startAutomation(config: AutomationConfig, options: AutomationOptions): Promise<Automation> {
   const { log } = options
   const timings = options.timings ?? TIMINGS
   const { tenant_id, workspace_id } = config.workspace
@@ -53,10 +56,11 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
   const connection = await connectWorker(config.temporal)
   const { client, close: closeClient } = openClient(config.temporal)
   const deps = await openDeps(config.workspace)
-  const appender = await openAppender(deps, log)
+  const metrics = createAutomationMetrics(TALLIED)
+  const appender = await openAppender(deps, log, metrics.append)
   const stopping = new AbortController()
   const closed = stopping.signal
-  const poke = createPoker({ client: () => client, scope, clock: clockUntil(deps.clock, closed), closed, log })
+  const poke = createPoker({ client: () => client, scope, clock: clockUntil(deps.clock, closed), closed, log, onPoke: metrics.poke })
   const reader = openReader(deps)
   const hand_over = createHandOver({
     ...deps,
@@ -67,11 +71,13 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
     secrets: config.secrets,
     callback_url: config.api_url,
     log,
+    onAnswers: metrics.answers,
   })
   const turn = createTurn({
     ...turnDeps(deps, appender, log),
     reconcile: createReconcile({ secret: config.secrets[0] }),
     onPublish: hand_over.onPublish,
+    watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
   })
   const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed })
   const workers = await createWorkers({
@@ -83,10 +89,15 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
   const ensuring = keepEnsured({
     // A process that is asked to end does not wait for the next look.
     clock: { sleep: (duration_ms) => sleep(duration_ms, undefined, { ref: false }) },
-    ensure: () => ensureLoops({ client, scope, timings }),
+    async ensure() {
+      const started = await ensureLoops({ client, scope, timings })
+      metrics.mended('loop_started', started.length)
+      return started
+    },
     poke: () => pokeWorkspace({ client, scope }),
     log,
   })
+  const served = config.metrics === undefined ? undefined : await serveMetrics({ ...config.metrics, text: metrics.text, log })
   const running = Promise.all(workers.map((worker) => worker.run()))
   const stop = () => {
     if (stopping.signal.aborted) return
@@ -100,6 +111,7 @@ export async function startAutomation(config: ServerConfig, options: AutomationO
       stop()
       ensuring.stop()
       await hand_over.settled()
+      await served?.close()
       await closeClient()
       await connection.close()
       await deps.close()

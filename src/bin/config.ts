@@ -32,6 +32,12 @@ export type ApiConfig = ServerConfig & {
   readonly rate_limit_per_minute: number
 }
 
+/** The automation serves no requests; what it counts is served on a port of its own. */
+export type AutomationConfig = ServerConfig & {
+  /** undefined: nothing is served. */
+  readonly metrics: { readonly host: string; readonly port: number } | undefined
+}
+
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
@@ -47,6 +53,8 @@ export class ConfigError extends Error {
 }
 
 export const PORT_DEFAULT = 7800
+/** Beside the API's and the workers'. */
+const METRICS_PORT_DEFAULT = 7802
 export const TEMPORAL_ADDRESS_DEFAULT = '127.0.0.1:7233'
 
 type Fault = { readonly fault: string }
@@ -87,9 +95,12 @@ export function readApiConfig(environment: Environment): ApiConfig {
   return complete(source, { ...server, host, port, api_token, rate_limit_per_minute })
 }
 
-export function readServerConfig(environment: Environment): ServerConfig {
+export function readAutomationConfig(environment: Environment): AutomationConfig {
   const source = createSource(environment)
-  return complete(source, readServer(source))
+  const server = readServer(source)
+  const host = source.read('SERVO_METRICS_HOST', '127.0.0.1', anyText) ?? ''
+  const port = source.read('SERVO_METRICS_PORT', String(METRICS_PORT_DEFAULT), portOrNone) ?? 0
+  return complete(source, { ...server, metrics: port === 0 ? undefined : { host, port } })
 }
 
 function complete<T>({ faults }: Source, config: T): T {
@@ -141,6 +152,10 @@ const storePlace = (text: string) => {
 const wholeFrom = (min: number, max: number) => (text: string) => {
   const number = Number(text)
   return /^\d{1,9}$/.test(text) && number >= min && number <= max ? number : { fault: `Give it a whole number from ${min} to ${max}.` }
+}
+const portOrNone = (text: string): number | Fault => {
+  const port = text === 'none' ? 0 : wholeFrom(0, 65_535)(text)
+  return typeof port === 'number' ? port : { fault: 'Give it a port from 1 to 65535, or none.' }
 }
 const hostAndPort = (text: string) => (/^[^\s:/]+:\d{1,5}$/.test(text) ? text : { fault: 'Give it host and port, such as 127.0.0.1:7233.' })
 const logLevel = (text: string) =>

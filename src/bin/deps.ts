@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { LISTING_WINDOW_LOCAL_MS, LISTING_WINDOW_MS } from '../core/limits.js'
 import { type Clock, instantMs, MINUTE_MS } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
-import { type Appender, createAppender } from '../ledger/append.js'
+import { type Appender, type AppenderDeps, createAppender } from '../ledger/append.js'
 import { RETENTION } from '../projections/retention.js'
 import { createReader, type Reader } from '../readers/reader.js'
 import { createLocalStore } from '../storage/local.js'
@@ -82,7 +82,7 @@ function tableFiles(store: ObjectStore, scope: Scope, folder: string, memory_lim
 }
 
 /** An appender that keeps its names above what turns have closed, by looking at the pointer now and then. */
-export async function openAppender(deps: Deps, log?: (message: string) => void): Promise<Appender> {
+export async function openAppender(deps: Deps, log?: (message: string) => void, onAppend?: AppenderDeps['onAppend']): Promise<Appender> {
   let closed_through = 0
   let looked_at = Number.NEGATIVE_INFINITY
   const look = async () => {
@@ -96,6 +96,7 @@ export async function openAppender(deps: Deps, log?: (message: string) => void):
   return createAppender({
     ...deps,
     ...(log === undefined ? {} : { log }),
+    ...(onAppend === undefined ? {} : { onAppend }),
     closedThrough() {
       // An old answer is safe, because the creation check stands behind it: the next look is not waited for.
       if (deps.clock.elapsed() - looked_at > MINUTE_MS) void look().catch(() => undefined)

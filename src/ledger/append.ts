@@ -27,7 +27,11 @@ export type AppenderDeps = {
   /** The last minute that a turn has closed, epoch milliseconds: nobody names a segment at or below it. */
   readonly closedThrough: () => number
   readonly log?: (message: string) => void
+  /** Told of each segment that was written, or given up: for whoever counts them. */
+  readonly onAppend?: (appended: AppendEnd) => void
 }
+
+export type AppendEnd = { readonly outcome: AppendAnswer['kind'] | 'failed'; readonly duration_ms: number; readonly tries: number }
 
 export type Appender = {
   /** Resolves when the batch is durable. Throws `unavailable` when nothing is known to be durable: append it again. */
@@ -52,9 +56,25 @@ type Waiting = {
 }
 
 export function createAppender(deps: AppenderDeps): Appender {
-  const { write, storeTime } = createSegmentWriter(deps)
+  const { write: writeSegment, storeTime } = createSegmentWriter(deps)
   const queue: Waiting[] = []
   let isWriting = false
+
+  async function write(batches: readonly PackedBatch[]): Promise<AppendAnswer> {
+    const began = deps.clock.elapsed()
+    let tries = 0
+    const end = (outcome: AppendEnd['outcome']) => deps.onAppend?.({ outcome, duration_ms: deps.clock.elapsed() - began, tries })
+    try {
+      const answer = await writeSegment(batches, () => {
+        tries += 1
+      })
+      end(answer.kind)
+      return answer
+    } catch (error) {
+      end('failed')
+      throw error
+    }
+  }
 
   // The first caller goes at once; those that arrive while it is in flight go together next. Nobody waits for company.
   async function drain(): Promise<void> {
@@ -103,7 +123,7 @@ export function createAppender(deps: AppenderDeps): Appender {
 }
 
 type SegmentWriter = {
-  readonly write: (batches: readonly PackedBatch[]) => Promise<AppendAnswer>
+  readonly write: (batches: readonly PackedBatch[], onTry: () => void) => Promise<AppendAnswer>
   readonly storeTime: () => number
 }
 
@@ -155,7 +175,7 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     }
   }
 
-  async function write(batches: readonly PackedBatch[]): Promise<AppendAnswer> {
+  async function write(batches: readonly PackedBatch[], onTry: () => void): Promise<AppendAnswer> {
     assert(batches.length > 0, 'An append without a batch.')
     const events = batches.flatMap((batch) => batch.events)
     const write_id = newUlid(clock.now(), random)
@@ -174,6 +194,7 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, log }
     let tries_left = 1
     for (let attempt = 0; clock.elapsed() - started < APPEND_DEADLINE_MS || tries_left > 0; attempt++) {
       tries_left -= 1
+      onTry()
       if (attempt > 0) await clock.sleep(Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_LONGEST_MS))
       // Before the first answer this machine's clock may be wrong by hours, and would leave a stray copy in an old minute.
       if (skew_ms === undefined) await learnTime(objectNameAt(currentMinute(), salt))

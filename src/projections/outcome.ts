@@ -25,21 +25,23 @@ export type QuarantineEntry = {
   readonly detail?: Json | undefined
 }
 
-export type RefusalReason =
-  | 'STALE_BASIS'
-  | 'STALE_ATTEMPT'
-  | 'ATTEMPT_OVER'
-  | 'OTHER_EXECUTION'
-  | 'BASIS_MISSING'
-  | 'CAP_REACHED'
-  | 'ILLEGAL_TRANSITION'
-  | 'TERMINAL'
-  | 'UNKNOWN_ENTITY'
-  | 'NAME_TAKEN'
-  | 'OWNED_ELSEWHERE'
-  | 'STALE_LOCATION'
-  | 'TRIGGER_NOT_APPLIED'
-  | 'RUN_KEY_CONFLICT'
+export const REFUSAL_REASONS = [
+  'STALE_BASIS',
+  'STALE_ATTEMPT',
+  'ATTEMPT_OVER',
+  'OTHER_EXECUTION',
+  'BASIS_MISSING',
+  'CAP_REACHED',
+  'ILLEGAL_TRANSITION',
+  'TERMINAL',
+  'UNKNOWN_ENTITY',
+  'NAME_TAKEN',
+  'OWNED_ELSEWHERE',
+  'STALE_LOCATION',
+  'TRIGGER_NOT_APPLIED',
+  'RUN_KEY_CONFLICT',
+] as const
+export type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
 export type Refusal = { readonly reason: RefusalReason; readonly detail?: Json }
 

@@ -21,6 +21,8 @@ import {
   type TableName,
 } from './tables.js'
 
+export type Change<Name extends TableName> = { readonly before: Rows[Name] | undefined; readonly after: Rows[Name] }
+
 /** Everything a fold reads and writes. It lives as long as the turn's process; rows come and go. */
 export type WorkingSet = {
   /** The row, or undefined if it is known not to be there. */
@@ -52,6 +54,8 @@ export type WorkingSet = {
   readonly stamp: (row_version: number) => void
   /** What changed since the last settle, to be published. */
   readonly dirtyRows: () => ChangedRows
+  /** The same rows of one table, each beside what it was at the last settle; undefined: it was not in memory then. */
+  readonly changesOf: <Name extends TableName>(table: Name) => readonly Change<Name>[]
   /** The dirty rows are published: forget that they changed, and every row that is not hot. */
   readonly settle: () => void
   /** The publish was lost: everything is again as it was after the last settle. */
@@ -249,6 +253,13 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
         else rows.set(text, row as unknown as LooseRow)
       }
       return byTable
+    },
+    changesOf(table) {
+      const changes: unknown[] = []
+      for (const slot of touched()) {
+        if (slot.table === table && slot.isDirty) changes.push({ before: slot.before ?? undefined, after: slot.row })
+      }
+      return changes as readonly Change<typeof table>[]
     },
     settle() {
       assert(unstamped.length === 0, 'Rows are settled that carry no revision.')

@@ -16,10 +16,21 @@ export type FreshView = {
 
 const POLL_MS = 20
 
-export async function readFresh(
-  { reader, clock, poke }: { readonly reader: Reader; readonly clock: Clock; readonly poke: () => void },
-  wait_ms_max: number = FRESH_WAIT_MS_MAX,
-): Promise<FreshView> {
+export type FreshDeps = {
+  readonly reader: Reader
+  readonly clock: Clock
+  readonly poke: () => void
+  /** Told of each: for whoever counts them. */
+  readonly onFresh?: ((fresh: Pick<FreshView, 'is_fresh' | 'waited_ms'>) => void) | undefined
+}
+
+export async function readFresh(deps: FreshDeps, wait_ms_max: number = FRESH_WAIT_MS_MAX): Promise<FreshView> {
+  const fresh = await waitForFresh(deps, wait_ms_max)
+  deps.onFresh?.(fresh)
+  return fresh
+}
+
+async function waitForFresh({ reader, clock, poke }: FreshDeps, wait_ms_max: number): Promise<FreshView> {
   const started = clock.elapsed()
   const waited = () => clock.elapsed() - started
   let view = await reader.latest()

@@ -14,6 +14,7 @@ export type Stats = {
   readonly checkpoint_sequence: number
   readonly delta_count: number
   readonly unfolded_segment_count: number
+  readonly unfolded_event_count: number
   /** Age of the oldest unfolded segment. */
   readonly lag_ms: number
   readonly tables: readonly TableStats[]
@@ -33,8 +34,13 @@ export async function readStats({ clock }: { readonly clock: { readonly now: () 
   const unfolded = await listUnfolded(reader, view)
   const oldest = Math.min(...unfolded.map(({ creation_time }) => stampMs(creation_time)))
   const lag_ms = unfolded.length === 0 ? 0 : Math.max(0, clock.now() - oldest)
+  const behind = {
+    unfolded_segment_count: unfolded.length,
+    unfolded_event_count: unfolded.reduce((sum, { meta }) => sum + Number(meta['count'] ?? 1), 0),
+    lag_ms,
+  }
   const nothing = { sequence: 0, published_at: null, applied_total: 0, checkpoint_sequence: 0, delta_count: 0, tables: [] }
-  if (view === undefined) return { ...nothing, unfolded_segment_count: unfolded.length, lag_ms }
+  if (view === undefined) return { ...nothing, ...behind }
   const { revision, checkpoint, deltas, overlay } = view.snapshot
   const tables = TABLE_NAMES.map((table) => {
     const parts = partsOf(view.snapshot, table)
@@ -54,8 +60,7 @@ export async function readStats({ clock }: { readonly clock: { readonly now: () 
     applied_total: revision.applied_total,
     checkpoint_sequence: checkpoint.sequence,
     delta_count: deltas.length,
-    unfolded_segment_count: unfolded.length,
-    lag_ms,
+    ...behind,
     tables,
   }
 }

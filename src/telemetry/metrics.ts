@@ -1,51 +1,77 @@
-// What a process counts, for whoever watches it. Labels come from small sets that are known ahead: a label that grew with
-// the data would cost more than what it measures.
+// What processes count, for whoever watches them: the parts that API and automation have in common. Labels come from small
+// sets that are known ahead: a label that grew with the data would cost more than what it measures.
 
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
 
-export type Metrics = {
-  /** As Prometheus reads it. */
-  readonly text: () => Promise<string>
-  readonly request: (route: string, method: string, status: number, duration_ms: number) => void
-  readonly poke: (outcome: 'sent' | 'failed') => void
-}
+export type Labels = Readonly<Record<string, string>>
 
-/** What is looked up when it is asked for: nothing is counted between two questions. */
-export type Gauges = () => Promise<{ readonly sequence: number; readonly lag_ms: number; readonly unfolded_segments: number } | undefined>
+/** What counts a value; every series that is known ahead is there from the start, at 0, so that its first step is seen. */
+export type Count = (labels: Labels, count?: number) => void
+type Observe = (labels: Labels, value: number) => void
 
-const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+export const DURATION_BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60]
+const SMALL_COUNT_BUCKETS = [0, 1, 2, 3, 5, 10, 20, 50, 100]
 
-export function createMetrics(gauges: Gauges): Metrics {
+/** Names of metrics begin with `servo_`; Node's own have `servo_process_` before the names that they have everywhere. */
+export function openRegistry() {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry, prefix: 'servo_process_' })
-  const requests = new Histogram({
-    name: 'servo_http_request_duration_seconds',
-    help: 'Time from the first byte of a request to the last of its answer, by route, method and class of status.',
-    labelNames: ['route', 'method', 'status'],
-    buckets: DURATION_BUCKETS_SECONDS,
-    registers: [registry],
-  })
-  const pokes = new Counter({
-    name: 'servo_pokes_total',
-    help: 'Pokes of the workspace loop. One that failed costs time until the loop looks by itself.',
-    labelNames: ['outcome'],
-    registers: [registry],
-  })
-  const sequence = new Gauge({ name: 'servo_revision_sequence', help: 'The newest published revision.', registers: [registry] })
-  const lag = new Gauge({ name: 'servo_lag_seconds', help: 'Age of the oldest segment that is not folded.', registers: [registry] })
-  const unfolded = new Gauge({ name: 'servo_unfolded_segments', help: 'Segments that no revision has folded.', registers: [registry] })
+  const registers = [registry]
   return {
-    async text() {
-      const now = await gauges()
-      if (now !== undefined) {
-        sequence.set(now.sequence)
-        lag.set(now.lag_ms / 1_000)
-        unfolded.set(now.unfolded_segments)
-      }
-      return registry.metrics()
+    text: () => registry.metrics(),
+
+    counter(name: string, help: string, series: readonly Labels[] = [{}]): Count {
+      const counter = new Counter({ name, help, labelNames: namesOf(series), registers })
+      for (const labels of series) counter.inc(labels, 0)
+      return (labels, count = 1) => counter.inc(labels, count)
     },
-    request: (route, method, status, duration_ms) =>
-      requests.observe({ route, method, status: `${Math.floor(status / 100)}xx` }, duration_ms / 1_000),
-    poke: (outcome) => pokes.inc({ outcome }),
+
+    gauge(name: string, help: string): (value: number) => void {
+      const gauge = new Gauge({ name, help, registers })
+      return (value) => gauge.set(value)
+    },
+
+    /** `labelNames`: where the series are not known ahead. */
+    seconds(name: string, help: string, series: readonly Labels[] = [{}], labelNames: readonly string[] = namesOf(series)): Observe {
+      const histogram = new Histogram({ name, help, labelNames: [...labelNames], buckets: DURATION_BUCKETS_SECONDS, registers })
+      for (const labels of series) histogram.zero(labels)
+      return (labels, duration_ms) => histogram.observe(labels, duration_ms / 1_000)
+    },
+
+    smallCount(name: string, help: string): (value: number) => void {
+      const histogram = new Histogram({ name, help, buckets: SMALL_COUNT_BUCKETS, registers })
+      histogram.zero({})
+      return (value) => histogram.observe(value)
+    },
+  }
+}
+
+export type MetricsRegistry = ReturnType<typeof openRegistry>
+
+const namesOf = (series: readonly Labels[]): string[] => [...new Set(series.flatMap((labels) => Object.keys(labels)))]
+
+export const seriesOf = (label: string, values: readonly string[]): Labels[] => values.map((value) => ({ [label]: value }))
+
+export type AppendSeen = { readonly outcome: 'appended' | 'duplicate' | 'failed'; readonly duration_ms: number; readonly tries: number }
+
+/** Both processes append and poke. */
+export function addWriterMetrics(registry: MetricsRegistry) {
+  const appended = registry.seconds(
+    'servo_append_duration_seconds',
+    'Time to write one segment, with all of its tries, by what became of it.',
+    seriesOf('outcome', ['appended', 'duplicate', 'failed']),
+  )
+  const retries = registry.counter('servo_append_retries_total', 'Writes of a segment after the first, which was not acknowledged.')
+  const pokes = registry.counter(
+    'servo_pokes_total',
+    'Pokes of the workspace loop. One that failed costs time until the loop looks by itself.',
+    seriesOf('outcome', ['sent', 'failed']),
+  )
+  return {
+    append({ outcome, duration_ms, tries }: AppendSeen): void {
+      appended({ outcome }, duration_ms)
+      if (tries > 1) retries({}, tries - 1)
+    },
+    poke: (outcome: 'sent' | 'failed'): void => pokes({ outcome }),
   }
 }

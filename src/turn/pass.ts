@@ -10,6 +10,7 @@ import type { OutcomeCounts, Revision } from '../tables/revision.js'
 import type { TableStore } from '../tables/snapshot.js'
 import type { FoldDeps, Pending } from './fold-segments.js'
 import type { Reconcile } from './reconcile.js'
+import type { TurnWatch } from './watch.js'
 import type { Workspace } from './workspace.js'
 
 export type TurnDeps = TableStore &
@@ -21,6 +22,7 @@ export type TurnDeps = TableStore &
     /** Told of every publish at once, before the turn goes on: what it hands over has to be copied within the call, and
      *  nothing of it is waited for. */
     readonly onPublish?: (workspace: Workspace) => void
+    readonly watch?: TurnWatch
     /** Another than this version's own is for tests of a rollout. */
     readonly fold_version?: number
     readonly log?: (message: string) => void
@@ -46,6 +48,8 @@ export type Pass = {
   more: boolean
   published_count: number
   reconcile_count: number
+  /** Segments that only a full listing of the window had found. */
+  late_count: number
   readonly counts: { -readonly [K in keyof OutcomeCounts]: number }
 }
 
@@ -65,6 +69,7 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     more: false,
     published_count: 0,
     reconcile_count: 0,
+    late_count: 0,
     counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
   }
 }

@@ -35,6 +35,7 @@ import {
   takeSlice,
   waitForPointer,
 } from './pass.js'
+import { reportOf } from './watch.js'
 import { EMPTY_WORKSPACE, followPointer, lookupIn, type Workspace } from './workspace.js'
 
 export type TurnRequest = {
@@ -99,6 +100,7 @@ export function createTurn(deps: TurnDeps): Turn {
     deps.log?.(
       `hot_state_drift: ${differing.length} rows in memory are not those of revision ${snapshot.revision.sequence}, first ${differing[0]}.`,
     )
+    deps.watch?.onMended('hot_state', 1)
     workspace = { ...workspace, rows: loaded }
   }
 
@@ -139,7 +141,11 @@ export function createTurn(deps: TurnDeps): Turn {
       open_segments: [...folded],
       abort_after: pass.started + TURN_DEADLINE_MS,
     })
-    if (answer.kind !== 'published') return false
+    if (answer.kind !== 'published') {
+      deps.watch?.onLost()
+      return false
+    }
+    deps.watch?.onPublished(reportOf(rows, pending, answer.snapshot))
     rows.settle()
     workspace = { published: answer.published, snapshot: answer.snapshot, rows, folded: stillOpen(folded, answer.snapshot.revision) }
     has_seen_pointer = true
@@ -207,7 +213,18 @@ export function createTurn(deps: TurnDeps): Turn {
     const late = workspace.published === undefined ? [] : await findMissed(deps.store, workspace.published.pointer, missed)
     const listed = await listNewSegments(deps.store, pass.listed_after, isFolded)
     const names = new Set(listed.map(({ segment_name }) => segment_name))
-    return [...late.filter(({ segment_name }) => !names.has(segment_name)), ...listed]
+    const late_only = late.filter(({ segment_name }) => !names.has(segment_name))
+    pass.late_count = late_only.length
+    return [...late_only, ...listed]
+  }
+
+  /** undefined: it failed. */
+  function noteEnd(pass: Pass | undefined, began: number): void {
+    const { watch } = deps
+    if (watch === undefined) return
+    if (pass !== undefined && pass.late_count > 0) watch.onMended('late_segment', pass.late_count)
+    const outcome = pass === undefined ? 'failed' : pass.published_count > 0 ? 'published' : 'quiet'
+    watch.onEnded({ outcome, duration_ms: deps.clock.elapsed() - began, rounds: pass?.reconcile_count ?? 0 })
   }
 
   async function runAlone(request: TurnRequest): Promise<TurnAnswer> {
@@ -217,6 +234,7 @@ export function createTurn(deps: TurnDeps): Turn {
         const pass = await attempt(request)
         if (pass !== 'lost') {
           unreached_since = undefined
+          noteEnd(pass, began)
           return answerOf(pass, workspace, wakeAt(deps, workspace, pass))
         }
         workspace.rows.discard()
@@ -224,9 +242,11 @@ export function createTurn(deps: TurnDeps): Turn {
         // Whatever was folded and not published is as if it had never been read; the ledger still has it.
         workspace = EMPTY_WORKSPACE()
         if (isOperatingError(error, 'unavailable')) unreached_since ??= began
+        noteEnd(undefined, began)
         throw error
       }
     }
+    noteEnd(undefined, began)
     throw conflict(`Another turn of this workspace published first, ${LOST_RACES_MAX} times in a row. Nothing is lost: ask again.`)
   }
 

@@ -157,7 +157,7 @@ describe('the API', () => {
     expect((await anybody.get('~/healthz')).body).toEqual({ ok: true, version: '0.1.0' })
     expect((await anybody.get('~/readyz')).body).toMatchObject({ ready: true, degraded: false })
     const { text } = (await ask.get('~/metrics')).body as { readonly text: string }
-    expect(text).toContain('\nservo_lag_seconds 1.5\n')
+    expect(text).toContain('\nservo_compaction_lag_seconds 1.5\n')
     expect(text).toMatch(/servo_http_request_duration_seconds_count\{route="[^"]+",method="GET",status="2xx"\} \d/)
   })
 

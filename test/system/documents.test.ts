@@ -79,6 +79,21 @@ describe('the commands of the documents', () => {
   )
 })
 
+test('what the commands asked for is counted by the API', async () => {
+  const text = await (await fetch(`http://127.0.0.1:${ports.port}/metrics`)).text()
+  const count = (series: string) =>
+    Number(
+      text
+        .split('\n')
+        .find((line) => line.startsWith(`${series} `))
+        ?.slice(series.length),
+    )
+  expect(count('servo_append_duration_seconds_count{outcome="appended"}')).toBeGreaterThan(0)
+  expect(count('servo_fresh_read_duration_seconds_count{outcome="fresh"}')).toBeGreaterThan(0)
+  expect(count('servo_pokes_total{outcome="sent"}')).toBeGreaterThan(0)
+  expect(count('servo_revision_sequence')).toBeGreaterThan(0)
+})
+
 const rows = (path: string, pattern: RegExp) => [...read(path).matchAll(pattern)].map(([, found]) => found as string)
 
 test('the page of the API has every route, and no other', async () => {

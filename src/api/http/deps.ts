@@ -16,7 +16,8 @@ import type { LogCounts } from '../../commands/logs.js'
 import type { Clock } from '../../core/time.js'
 import type { Secrets } from '../../core/token.js'
 import type { Current } from '../../readers/current.js'
-import type { Metrics } from '../../telemetry/metrics.js'
+import type { FreshDeps } from '../../readers/fresh.js'
+import type { ApiMetrics } from '../../telemetry/api-metrics.js'
 import type { Reader } from '../../readers/reader.js'
 import type { ApiTypes } from './compilers.js'
 
@@ -37,7 +38,8 @@ export type ApiDeps = Submit &
     /** Options of pino, or false for silence. */
     readonly log: FastifyServerOptions['logger']
     readonly readiness: () => Promise<readonly Readiness[]>
-    readonly metrics: Pick<Metrics, 'text' | 'request'>
+    readonly metrics: Pick<ApiMetrics, 'text' | 'request'>
+    readonly onFresh?: FreshDeps['onFresh']
     /** Where people look at runs; without it answers name no page. */
     readonly ui_url?: string
   }

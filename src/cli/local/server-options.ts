@@ -23,6 +23,11 @@ export const API_SETTINGS: readonly Setting[] = [
   { flag: '--port <number>', variable: 'SERVO_PORT', about: 'port to listen on (7800)' },
 ]
 
+export const AUTOMATION_SETTINGS: readonly Setting[] = [
+  { flag: '--metrics-host <address>', variable: 'SERVO_METRICS_HOST', about: 'where to serve what it counts (127.0.0.1)' },
+  { flag: '--metrics-port <number>', variable: 'SERVO_METRICS_PORT', about: 'port to serve it on (7802); none: it is not served' },
+]
+
 /** Settings that nobody should type where others can see them. */
 const FROM_ENVIRONMENT = `
 From the environment only:
@@ -51,7 +56,7 @@ export function configured<T>(
 
 /** A flag goes before the environment. */
 function environmentWith(environment: Environment, options: Readonly<Record<string, unknown>>): Environment {
-  const flags = [...SERVER, ...API_SETTINGS].flatMap(({ flag, variable }) => {
+  const flags = [...SERVER, ...API_SETTINGS, ...AUTOMATION_SETTINGS].flatMap(({ flag, variable }) => {
     const value = options[memberOf(flag)]
     return typeof value === 'string' ? [[variable, value] as const] : []
   })

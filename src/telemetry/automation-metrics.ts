@@ -1,0 +1,141 @@
+// What the automation counts: what its turns made visible, how long they took, what workers answered, what was mended.
+// Each publish is counted by the one process that won it, so that the sum over processes is what happened.
+
+import { addWriterMetrics, type Count, type MetricsRegistry, openRegistry, seriesOf } from './metrics.js'
+
+/** Values of labels that the truth layer knows; given, because nothing here knows the truth layer. */
+export type KnownLabels = {
+  readonly run_sources: readonly string[]
+  readonly run_states: readonly string[]
+  readonly tasks: readonly { readonly state: string; readonly reason: string }[]
+  readonly loss_reasons: readonly string[]
+  readonly refusal_reasons: readonly string[]
+  readonly quarantine_reasons: readonly string[]
+}
+
+type Counted = ReadonlyMap<string, number>
+
+export type Published = {
+  readonly counts: { readonly applied: number; readonly duplicate: number; readonly refused: number; readonly quarantined: number }
+  readonly fold_delays_ms: readonly number[]
+  readonly tally: {
+    readonly run_requests: Counted
+    readonly runs: Counted
+    readonly tasks: readonly { readonly state: string; readonly reason: string; readonly count: number }[]
+    readonly attempts_lost: Counted
+    readonly refusals: Counted
+    readonly quarantined: Counted
+    readonly ready_to_dispatched_ms: readonly number[]
+    readonly dispatched_to_started_ms: readonly number[]
+  }
+}
+
+export type Ended = { readonly outcome: 'published' | 'quiet' | 'failed'; readonly duration_ms: number; readonly rounds: number }
+export type Answer = { readonly answer: string; readonly outbox_status: string }
+export type Mended = 'attempt_sent_again' | 'hot_state' | 'late_segment' | 'loop_started'
+
+const SENDS = ['first', 'again'] as const
+const ANSWERS = ['ACCEPTED', 'BUSY', 'UNREACHABLE', 'REFUSED']
+const MENDED: readonly Mended[] = ['attempt_sent_again', 'hot_state', 'late_segment', 'loop_started']
+
+export type AutomationMetrics = ReturnType<typeof createAutomationMetrics>
+
+export function createAutomationMetrics(known: KnownLabels) {
+  const registry = openRegistry()
+  const published = addPublishMetrics(registry, known)
+  const turns = registry.seconds(
+    'servo_turn_duration_seconds',
+    'Time of a turn, by what became of it; failed: an error, or too many races lost.',
+    seriesOf('outcome', ['published', 'quiet', 'failed']),
+  )
+  const rounds = registry.smallCount('servo_turn_rounds', 'How often controllers spoke in a turn that did not fail.')
+  const answers = registry.counter(
+    'servo_handover_answers_total',
+    'What became of attempts that were sent, by whether it was the first time or by the sweep.',
+    SENDS.flatMap((send) => ANSWERS.map((answer) => ({ send, answer }))),
+  )
+  const repairs = registry.counter('servo_repairs_total', 'What was found stuck or missing, and set going again.', seriesOf('kind', MENDED))
+  const mended = (kind: Mended, count: number): void => (count > 0 ? repairs({ kind }, count) : undefined)
+  return {
+    ...addWriterMetrics(registry),
+    ...published,
+    text: (): Promise<string> => registry.text(),
+    mended,
+    ended({ outcome, duration_ms, rounds: count }: Ended): void {
+      turns({ outcome }, duration_ms)
+      if (outcome !== 'failed') rounds(count)
+    },
+    answers(send: (typeof SENDS)[number], seen: readonly Answer[]): void {
+      for (const { answer } of seen) answers({ send, answer })
+      // One that a worker is known to have is asked about again until it starts: nothing was stuck.
+      const isNews = ({ answer, outbox_status }: Answer): boolean => answer === 'ACCEPTED' && outbox_status === 'PENDING'
+      if (send === 'again') mended('attempt_sent_again', seen.filter(isNews).length)
+    },
+  }
+}
+
+/** As the refusal is called that says it. */
+const RUN_KEY_CONFLICT = 'RUN_KEY_CONFLICT'
+
+function addPublishMetrics(registry: MetricsRegistry, known: KnownLabels) {
+  const publishes = registry.counter(
+    'servo_publishes_total',
+    'Revisions that turns published, or lost to another turn that was first.',
+    seriesOf('outcome', ['published', 'lost']),
+  )
+  const foldDelay = registry.seconds('servo_fold_delay_seconds', 'Of each segment: from its creation to the publish that folded it.')
+  const events = registry.counter(
+    'servo_events_folded_total',
+    'Events that were folded, by what became of them.',
+    seriesOf('outcome', ['applied', 'duplicate', 'refused', 'quarantined']),
+  )
+  const refusals = registry.counter(
+    'servo_events_refused_total',
+    'Events that were refused, by reason; heartbeats that came too late are not among them.',
+    seriesOf('reason', known.refusal_reasons),
+  )
+  const quarantined = registry.counter(
+    'servo_events_quarantined_total',
+    'What could not be read as an event, by reason.',
+    seriesOf('reason', known.quarantine_reasons),
+  )
+  const conflicts = registry.counter('servo_run_key_conflicts_total', 'Requests whose run key belongs to another run.')
+  const requests = registry.counter(
+    'servo_run_requests_total',
+    'Runs that were requested, by trigger.',
+    seriesOf('source', known.run_sources),
+  )
+  const runs = registry.counter('servo_runs_total', 'Runs that reached a state.', seriesOf('state', known.run_states))
+  const tasks = registry.counter('servo_tasks_total', 'Tasks that reached a state, and why; NONE: there is no reason to give.', known.tasks)
+  const lost = registry.counter(
+    'servo_attempts_lost_total',
+    'Attempts that were given up, by reason.',
+    seriesOf('reason', known.loss_reasons),
+  )
+  const dispatchDelay = registry.seconds(
+    'servo_dispatch_delay_seconds',
+    'From when a task could be dispatched to the publish of its dispatch, and from there to its start.',
+    seriesOf('stage', ['ready_to_dispatched', 'dispatched_to_started']),
+  )
+  return {
+    published({ counts, fold_delays_ms, tally }: Published): void {
+      publishes({ outcome: 'published' })
+      for (const [outcome, count] of Object.entries(counts)) events({ outcome }, count)
+      for (const delay_ms of fold_delays_ms) foldDelay({}, delay_ms)
+      addAll(requests, 'source', tally.run_requests)
+      addAll(runs, 'state', tally.runs)
+      for (const { state, reason, count } of tally.tasks) tasks({ state, reason }, count)
+      addAll(lost, 'reason', tally.attempts_lost)
+      addAll(refusals, 'reason', tally.refusals)
+      addAll(quarantined, 'reason', tally.quarantined)
+      conflicts({}, tally.refusals.get(RUN_KEY_CONFLICT) ?? 0)
+      for (const delay_ms of tally.ready_to_dispatched_ms) dispatchDelay({ stage: 'ready_to_dispatched' }, delay_ms)
+      for (const delay_ms of tally.dispatched_to_started_ms) dispatchDelay({ stage: 'dispatched_to_started' }, delay_ms)
+    },
+    lost: (): void => publishes({ outcome: 'lost' }),
+  }
+}
+
+function addAll(count: Count, label: string, counted: Counted): void {
+  for (const [value, times] of counted) count({ [label]: value }, times)
+}

@@ -1,0 +1,46 @@
+// What a turn tells those who count: after each publish what it made visible, and at its end how long it took. It is told
+// within the turn, so who listens does no I/O; nothing that is decided depends on it.
+
+import { instantMs, stampMs } from '../core/time.js'
+import { type Tally, tallyOf } from '../projections/tally.js'
+import type { WorkingSet } from '../projections/working-set.js'
+import type { OutcomeCounts } from '../tables/revision.js'
+import type { Snapshot } from '../tables/snapshot.js'
+import type { Pending } from './fold-segments.js'
+
+export type PublishReport = {
+  readonly tally: Tally
+  readonly counts: OutcomeCounts
+  /** Of each segment: from its creation to the publish, both by the store's clock. */
+  readonly fold_delays_ms: readonly number[]
+}
+
+export type TurnEnd = {
+  readonly outcome: 'published' | 'quiet' | 'failed'
+  readonly duration_ms: number
+  /** How often controllers spoke. */
+  readonly rounds: number
+}
+
+export type TurnWatch = {
+  readonly onPublished: (report: PublishReport) => void
+  /** Another turn published first: what was folded is folded again. */
+  readonly onLost: () => void
+  readonly onMended: (kind: 'late_segment' | 'hot_state', count: number) => void
+  readonly onEnded: (end: TurnEnd) => void
+}
+
+/** Before the rows are settled: after it nobody knows what they were. */
+export function reportOf(rows: WorkingSet, { segments, counts }: Pending, { revision, deltas }: Snapshot): PublishReport {
+  const published_at = instantMs(revision.published_at)
+  const by_sequence = new Map(deltas.map((delta) => [delta.sequence, delta.published_at]))
+  const publishedAt = (sequence: number): number | undefined => {
+    const at = by_sequence.get(sequence)
+    return at === undefined ? undefined : instantMs(at)
+  }
+  return {
+    tally: tallyOf(rows, { published_at, publishedAt }),
+    counts,
+    fold_delays_ms: segments.map(({ creation_time }) => Math.max(0, published_at - stampMs(creation_time))),
+  }
+}
