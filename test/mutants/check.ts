@@ -6,7 +6,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync }
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import type { Check, CommandCheck, Edit, TestCheck } from './mutants.js'
+import type { Check, CommandCheck, Edit, TestCheck } from './mutant.js'
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url))
 const COPIED = ['src', 'test', 'scripts', 'package.json', 'jest.config.js', 'tsconfig.json']

@@ -2,7 +2,8 @@
 // every check has to pass on the code as it is. The last line says `killed N of N`; one that survives is a failure.
 
 import { type Copy, createCopy, edit, editFault, runChecks, titleOf, type Verdict } from './check.js'
-import { type Check, type Mutant, MUTANTS } from './mutants.js'
+import type { Check, Mutant } from './mutant.js'
+import { MUTANTS } from './mutants.js'
 
 /** A copy each: two mutants must not meet in one. */
 const AT_ONCE = 2

@@ -1,23 +1,8 @@
 // Guards of the truth layer, each taken away by an edit, with the check that has to notice. The text to find is exact and
 // occurs once: when the code moves on, its mutant has to follow.
 
-export type Edit = { readonly file: string; readonly find: string; readonly replace: string }
-
-/** One test, by its own title. */
-export type TestCheck = { readonly file: string; readonly title: string }
-
-/** An entry of the repository that exits with 1, and says this: that it fails for another reason proves nothing. */
-export type CommandCheck = { readonly file: string; readonly args: readonly string[]; readonly says: string }
-
-export type Check = TestCheck | CommandCheck
-
-export type Mutant = {
-  readonly name: string
-  readonly edits: readonly Edit[]
-  readonly killed_by: Check
-  /** A check that never ends counts as one that fails. */
-  readonly may_hang?: boolean
-}
+import { EXECUTION } from './execution.js'
+import { type Check, invariant, type Mutant, turn } from './mutant.js'
 
 const APPEND = 'src/ledger/append.ts'
 const SWAP = 'src/compactor/swap.ts'
@@ -32,8 +17,6 @@ const crash = (stage: string, shard: string, says: string): Check => ({
   args: [stage, '--shard', shard],
   says,
 })
-const invariant = (file: string, title: string): Check => ({ file: `test/invariants/${file}.test.ts`, title })
-const turn = (file: string, title: string): Check => ({ file: `test/turn/${file}.test.ts`, title })
 const I1 = 'i01-acknowledged-events-stay'
 const I3 = 'i03-no-event-folded-twice'
 const I5 = 'i05-one-chain'
@@ -512,49 +495,6 @@ const STORE: readonly Mutant[] = [
     name: 'GCS write without its precondition',
     edits: [{ file: GCS, find: 'preconditionOpts: { ifGenerationMatch: if_generation as unknown as number },', replace: '' }],
     killed_by: { file: 'test/contract/gcs-client.test.ts', title: 'a put is one multipart request with its precondition and its checksum' },
-  },
-]
-
-const EXECUTION: readonly Mutant[] = [
-  {
-    name: 'claims taken for written where another entry stands',
-    edits: [
-      {
-        file: 'src/commands/starts.ts',
-        find: "found === 'created' ? entry : parseEntry(name, found)",
-        replace: 'found.length > 0 ? entry : entry',
-      },
-    ],
-    killed_by: {
-      file: 'test/properties/start-log.test.ts',
-      title: 'seed 3000: gives each attempt to one execution, and never to another',
-    },
-  },
-  {
-    name: 'words of an execution that was not told to start',
-    edits: [
-      {
-        file: 'src/commands/executions.ts',
-        find: 'return owner === execution_id ? undefined',
-        replace: 'return owner !== undefined ? undefined',
-      },
-    ],
-    killed_by: { file: 'test/api/attempts.test.ts', title: 'is not heard: heartbeat {"seq":0}' },
-  },
-  {
-    name: 'deadlines judged right after an outage',
-    edits: [{ file: 'src/controllers/hold.ts', find: 'if (outage_ms > TURN_GAP_MS_MAX)', replace: 'if (outage_ms < 0)' }],
-    killed_by: turn('controllers', 'give nothing up right after the store was out of reach, for nobody could say that it lives'),
-  },
-  {
-    name: 'attempts given up by a turn that is far behind',
-    edits: [{ file: 'src/controllers/lost.ts', find: 'lag_ms > LOSS_LAG_MS_MAX || ', replace: 'lag_ms < 0 * LOSS_LAG_MS_MAX || ' }],
-    killed_by: turn('controllers', 'give nothing up in a turn that is far behind, and give it up in the next one'),
-  },
-  {
-    name: 'a store that is not there taken for a new workspace',
-    edits: [{ file: SWAP, find: 'if (has_seen_pointer) {', replace: 'if (has_seen_pointer && store.label === "") {' }],
-    killed_by: turn('hostile', 'is no new workspace, for the turn that wrote it after 1'),
   },
 ]
 

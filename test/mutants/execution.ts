@@ -1,0 +1,46 @@
+// Guards of execution: starts, deadlines, and what a process knows of its store.
+
+import { type Mutant, turn } from './mutant.js'
+
+export const EXECUTION: readonly Mutant[] = [
+  {
+    name: 'claims taken for written where another entry stands',
+    edits: [
+      {
+        file: 'src/commands/starts.ts',
+        find: "found === 'created' ? entry : parseEntry(name, found)",
+        replace: 'found.length > 0 ? entry : entry',
+      },
+    ],
+    killed_by: {
+      file: 'test/properties/start-log.test.ts',
+      title: 'seed 3000: gives each attempt to one execution, and never to another',
+    },
+  },
+  {
+    name: 'words of an execution that was not told to start',
+    edits: [
+      {
+        file: 'src/commands/executions.ts',
+        find: 'return owner === execution_id ? undefined',
+        replace: 'return owner !== undefined ? undefined',
+      },
+    ],
+    killed_by: { file: 'test/api/attempts.test.ts', title: 'is not heard: heartbeat {"seq":0}' },
+  },
+  {
+    name: 'deadlines judged right after an outage',
+    edits: [{ file: 'src/controllers/hold.ts', find: 'if (outage_ms > TURN_GAP_MS_MAX)', replace: 'if (outage_ms < 0)' }],
+    killed_by: turn('controllers', 'give nothing up right after the store was out of reach, for nobody could say that it lives'),
+  },
+  {
+    name: 'attempts given up by a turn that is far behind',
+    edits: [{ file: 'src/controllers/lost.ts', find: 'lag_ms > LOSS_LAG_MS_MAX || ', replace: 'lag_ms < 0 * LOSS_LAG_MS_MAX || ' }],
+    killed_by: turn('controllers', 'give nothing up in a turn that is far behind, and give it up in the next one'),
+  },
+  {
+    name: 'a store that is not there taken for a new workspace',
+    edits: [{ file: 'src/compactor/swap.ts', find: 'if (has_seen_pointer) {', replace: 'if (has_seen_pointer && store.label === "") {' }],
+    killed_by: turn('hostile', 'is no new workspace, for the turn that wrote it after 1'),
+  },
+]
