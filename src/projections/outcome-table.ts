@@ -75,6 +75,17 @@ export const REFUSALS = defineTable({
   },
 })
 
+export const QUARANTINE_REASONS = [
+  'BAD_JSON',
+  'BAD_SCHEMA',
+  'UNKNOWN_TYPE',
+  'UNKNOWN_VERSION',
+  'TOO_LARGE',
+  'LATE',
+  'LIST_MISSING',
+  'WRONG_WORKSPACE',
+] as const
+
 export const QUARANTINE = defineTable({
   name: 'quarantine',
   key: ['segment_name', 'batch_index', 'event_index'],
@@ -83,16 +94,7 @@ export const QUARANTINE = defineTable({
     segment_name: column.string,
     batch_index: column.int32,
     event_index: column.int32,
-    reason: column.oneOf(
-      'BAD_JSON',
-      'BAD_SCHEMA',
-      'UNKNOWN_TYPE',
-      'UNKNOWN_VERSION',
-      'TOO_LARGE',
-      'LATE',
-      'LIST_MISSING',
-      'WRONG_WORKSPACE',
-    ),
+    reason: column.oneOf(...QUARANTINE_REASONS),
     event_type: column.optional.string,
     event_version: column.optional.int64,
     event_id: column.optional.string,

@@ -3,7 +3,7 @@
 
 import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
 import { REFUSAL_REASONS } from './outcome.js'
-import type { QuarantineReason } from './outcome-table.js'
+import { QUARANTINE_REASONS } from './outcome-table.js'
 import { isOver } from './state-machine.js'
 import type { Change, WorkingSet } from './working-set.js'
 
@@ -152,14 +152,5 @@ export const TALLIED = {
   ].map(taskLabels),
   loss_reasons: LOSS_REASONS,
   refusal_reasons: REFUSAL_REASONS,
-  quarantine_reasons: [
-    'BAD_JSON',
-    'BAD_SCHEMA',
-    'UNKNOWN_TYPE',
-    'UNKNOWN_VERSION',
-    'TOO_LARGE',
-    'LATE',
-    'LIST_MISSING',
-    'WRONG_WORKSPACE',
-  ] satisfies readonly QuarantineReason[],
+  quarantine_reasons: QUARANTINE_REASONS,
 } as const
