@@ -1,6 +1,13 @@
 // Hands attempts over by HTTP, straight to the worker: one signed POST for several.
 
-import { DISPATCH_PATH, type Dispatch, type DispatchRequest, dispatchResponse, SIGNATURE_HEADER } from '../api/contract/worker.js'
+import {
+  DISPATCH_PATH,
+  type Dispatch,
+  type DispatchRequest,
+  dispatchResponse,
+  SIGNATURE_HEADER,
+  WORKER_PROTOCOL,
+} from '../api/contract/worker.js'
 import { messageOf } from '../core/errors.js'
 import { parseJson } from '../core/json.js'
 import { ERROR_MESSAGE_BYTES_MAX } from '../core/limits.js'
@@ -24,7 +31,7 @@ const LATER = new Set([408, 425, 429])
 export const createDirectPort = ({ clock, worker_secrets }: DirectDeps): DispatchPort => ({
   port: 'DIRECT',
   async send(worker_url, dispatches) {
-    const body = JSON.stringify({ protocol: 'servo-worker-v1', dispatches } satisfies DispatchRequest)
+    const body = JSON.stringify({ protocol: WORKER_PROTOCOL, dispatches } satisfies DispatchRequest)
     const signature = worker_secrets === undefined ? {} : { [SIGNATURE_HEADER]: signBody(worker_secrets, body, clock.now()) }
     const all = (answer: SendAnswer) => dispatches.map(() => answer)
     try {

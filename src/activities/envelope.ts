@@ -1,6 +1,7 @@
 // From published rows to what a worker is handed: partitions key by key, what is known of upstream, and the token for the
 // callbacks. Everything comes from one revision.
 
+import { API_PREFIX } from '../api/contract/path.js'
 import type { Dispatch, Upstream } from '../api/contract/worker.js'
 import { assert } from '../core/errors.js'
 import type { Scope } from '../core/ids.js'
@@ -8,9 +9,8 @@ import { TASK_PARTITIONS_MAX } from '../core/limits.js'
 import { DAY_MS, instantText } from '../core/time.js'
 import { makeToken, type Secrets } from '../core/token.js'
 import { expandSelector } from '../partitions/selector.js'
-import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { DispatchOutboxRow, TaskRow } from '../projections/run-table.js'
-import { keyText, type RowKey } from '../projections/tables.js'
+import { readDefinitionsOf } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
 import { readTaskLists } from '../readers/outbox.js'
 import { readUpstream, type Wanted } from '../readers/upstream.js'
@@ -29,24 +29,22 @@ export type OutboxEntry = { readonly outbox: DispatchOutboxRow; readonly task: T
 /** A token outlives what it is for: an attempt without a time-out may run for weeks. */
 const TOKEN_KEPT_MS = 30 * DAY_MS
 
-const ATTEMPTS_PATH = '/api/v1/orchestration/attempts'
+const ATTEMPTS_PATH = `${API_PREFIX}/attempts`
 
 /** Attempts that cannot be handed over carry the reason: their partitions are not to be had any more. */
 export type Envelope = { readonly entry: OutboxEntry } & ({ readonly dispatch: Dispatch } | { readonly problem: string })
 
 export async function envelopesOf(deps: EnvelopeDeps, view: View, entries: readonly OutboxEntry[]): Promise<readonly Envelope[]> {
-  const keys = new Map<string, RowKey>()
-  for (const { task } of entries) keys.set(keyText(definitionKey(task)), definitionKey(task))
-  const rows = (await view.rows('asset_definitions', [...keys.values()])) as unknown as readonly AssetDefinitionRow[]
-  const definitions = new Map(rows.map((row) => [keyText([row.asset_key, row.definition_hash]), row]))
+  const tasks = entries.map(({ task }) => task)
+  const definitionOf = await readDefinitionsOf(view, tasks)
   const lists = await readTaskLists(
     deps.store,
-    entries.map(({ task }) => task.partitions),
+    tasks.map(({ partitions }) => partitions),
   )
   const wanted: Wanted[] = []
   const partial = entries.map((entry) => {
     const { task } = entry
-    const definition = definitions.get(keyText(definitionKey(task)))
+    const definition = definitionOf(task)
     assert(definition, `The definition ${task.definition_hash} of ${task.asset_key} is in no table.`)
     const selected = expandSelector(definition.partitions, task.partitions, (sha256) => lists.get(sha256), TASK_PARTITIONS_MAX)
     if ('problem' in selected) return { entry, problem: selected.problem }
@@ -62,8 +60,6 @@ export async function envelopesOf(deps: EnvelopeDeps, view: View, entries: reado
     return { entry, dispatch: dispatchOf(deps, view, entry, partition_keys, upstream.get(want) ?? {}) }
   })
 }
-
-const definitionKey = ({ asset_key, definition_hash }: TaskRow): RowKey => [asset_key, definition_hash]
 
 function dispatchOf(
   { scope, secrets, callback_url }: EnvelopeDeps,

@@ -9,6 +9,7 @@ import { jsonSchemaTransform, jsonSchemaTransformObject, serializerCompiler } fr
 import { REQUEST_BYTES_MAX, WAIT_MS_MAX } from '../core/limits.js'
 import { addAssetRoutes } from './assets.js'
 import { addAttemptRoutes } from './attempts.js'
+import { API_PREFIX } from './contract/path.js'
 import { addCodeLocationRoutes } from './code-locations.js'
 import { addConflictRoutes } from './conflicts.js'
 import { type ApiTypes, validatorCompiler } from './http/compilers.js'
@@ -24,8 +25,6 @@ import { addSystemRoutes } from './system.js'
 import { addWhyRoute } from './task-why.js'
 
 export type { ApiDeps } from './http/deps.js'
-
-export const API_PREFIX = '/api/v1/orchestration'
 
 export async function createApi(given: ApiDeps): Promise<Api> {
   const deps: RouteDeps = { ...given, log_counts: new Map() }

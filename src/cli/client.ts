@@ -1,5 +1,6 @@
 // The API as commands use it: one call, one answer, and what went wrong as an error that says what the API said.
 
+import { API_PREFIX } from '../api/contract/path.js'
 import { unavailable } from '../core/errors.js'
 
 export type ApiProblem = {
@@ -31,7 +32,6 @@ export type Query = Readonly<Record<string, string | number | boolean | readonly
 
 export const API_URL_DEFAULT = 'http://127.0.0.1:7800'
 
-const PREFIX = '/api/v1/orchestration'
 /** Longer than the API waits for anything. */
 const ANSWER_TIMEOUT_MS = 60_000
 
@@ -42,7 +42,7 @@ export function createApiClient({ url, token }: { readonly url: string; readonly
     query: Query,
     init: { readonly body?: string; readonly headers?: Record<string, string> },
   ): Promise<T> {
-    const response = await answered(url, `${url.replace(/\/+$/, '')}${PREFIX}${path}${queryText(query)}`, {
+    const response = await answered(url, `${url.replace(/\/+$/, '')}${API_PREFIX}${path}${queryText(query)}`, {
       method,
       ...init,
       headers: { accept: 'application/json', ...init.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },

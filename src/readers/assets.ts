@@ -2,6 +2,7 @@
 // memory until then, whoever asks.
 
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
+import { keyText } from '../projections/tables.js'
 import type { View } from './reader.js'
 import { readRows } from './rows.js'
 
@@ -24,4 +25,18 @@ export function downstreamOf(definitions: ReadonlyMap<string, Pick<AssetDefiniti
   const downstream = new Map<string, string[]>([...definitions.keys()].map((asset_key) => [asset_key, []]))
   for (const [asset_key, { deps }] of definitions) for (const dep of deps) downstream.get(dep.asset_key)?.push(asset_key)
   return downstream
+}
+
+type Reference = Pick<AssetDefinitionRow, 'asset_key' | 'definition_hash'>
+const referenceKey = ({ asset_key, definition_hash }: Reference) => [asset_key, definition_hash] as const
+
+/** The definitions that these were planned with, current or not. */
+export async function readDefinitionsOf(
+  view: View,
+  tasks: readonly Reference[],
+): Promise<(task: Reference) => AssetDefinitionRow | undefined> {
+  const keys = new Map(tasks.map((task) => [keyText(referenceKey(task)), referenceKey(task)]))
+  const rows = (await view.rows('asset_definitions', [...keys.values()])) as unknown as readonly AssetDefinitionRow[]
+  const definitions = new Map(rows.map((row) => [keyText(referenceKey(row)), row]))
+  return (task) => definitions.get(keyText(referenceKey(task)))
 }

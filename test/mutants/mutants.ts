@@ -1,5 +1,5 @@
-// Guards of the truth layer, each taken away by an edit, with the check that has to notice. The text to find is exact and
-// occurs once: when the code moves on, its mutant has to follow.
+// Guards of the truth layer, and those of execution from the file beside it, each taken away by an edit, with the check that
+// has to notice. The text to find is exact and occurs once: when the code moves on, its mutant has to follow.
 
 import { EXECUTION } from './execution.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'

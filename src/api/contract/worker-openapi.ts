@@ -22,6 +22,7 @@ import {
   SIGNATURE_HEADER,
   startedRequest,
   startedResponse,
+  WORKER_PROTOCOL,
 } from './worker.js'
 
 type JsonObject = { readonly [name: string]: unknown }
@@ -50,7 +51,7 @@ export const workerOpenApi = (): JsonObject => ({
   openapi: '3.1.0',
   info: {
     title: 'Servo worker protocol',
-    version: 'servo-worker-v1',
+    version: WORKER_PROTOCOL,
     description: 'What a worker is handed, and what it says back. docs/worker-protocol.md explains it step by step.',
   },
   paths: { [DISPATCH_PATH]: { post: dispatchOperation() } },

@@ -16,6 +16,7 @@ import {
 import { FAILURE_HAS_ERROR, SUCCESS_HAS_MATERIALIZATION } from '../../events/outcome-rule.js'
 import { count, errorValue, id, instant, json, longCount, type Parsed, positiveCount, seconds, text, textOf } from '../../events/value.js'
 
+export const WORKER_PROTOCOL = 'servo-worker-v1'
 /** Where a worker listens, below the URL that its location was deployed with. */
 export const DISPATCH_PATH = '/servo/v1/dispatch'
 export const SIGNATURE_HEADER = 'servo-signature'
@@ -69,7 +70,7 @@ export type Dispatch = Parsed<typeof dispatch>
 export type Upstream = Dispatch['upstream']
 
 export const dispatchRequest = z
-  .object({ protocol: z.literal('servo-worker-v1'), dispatches: z.array(dispatch).min(1).max(DISPATCHES_PER_REQUEST_MAX) })
+  .object({ protocol: z.literal(WORKER_PROTOCOL), dispatches: z.array(dispatch).min(1).max(DISPATCHES_PER_REQUEST_MAX) })
   .meta({ id: 'DispatchRequest' })
 export type DispatchRequest = Parsed<typeof dispatchRequest>
 
@@ -183,7 +184,7 @@ export const callback = z
 export type Callback = Parsed<typeof callback>
 
 export const callbacksRequest = z
-  .object({ protocol: z.literal('servo-worker-v1'), callbacks: z.array(callback).min(1).max(CALLBACKS_PER_REQUEST_MAX) })
+  .object({ protocol: z.literal(WORKER_PROTOCOL), callbacks: z.array(callback).min(1).max(CALLBACKS_PER_REQUEST_MAX) })
   .meta({ id: 'CallbacksRequest' })
 export type CallbacksRequest = Parsed<typeof callbacksRequest>
 

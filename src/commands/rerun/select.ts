@@ -4,9 +4,8 @@
 import { TASK_PARTITIONS_MAX } from '../../core/limits.js'
 import type { Selector } from '../../events/value.js'
 import { expandSelector } from '../../partitions/selector.js'
-import type { AssetDefinitionRow } from '../../projections/asset-table.js'
 import type { DepSatisfactionRow, RunRow, TaskRow } from '../../projections/run-table.js'
-import { keyText } from '../../projections/tables.js'
+import { readDefinitionsOf } from '../../readers/assets.js'
 import { readTaskLists } from '../../readers/outbox.js'
 import type { View } from '../../readers/reader.js'
 import { readRows } from '../../readers/rows.js'
@@ -76,15 +75,15 @@ function countByAsset(tasks: readonly TaskRow[]): ReadonlyMap<string, number> {
 
 /** A range is spelled out by the definition that its task was planned with. */
 async function keysOfTasks(view: View, tasks: readonly TaskRow[], lists: Lists): Promise<ReadonlySet<string> | undefined> {
-  const references = new Map(
-    tasks.map(({ asset_key, definition_hash }) => [keyText([asset_key, definition_hash]), [asset_key, definition_hash]]),
-  )
-  const rows = (await view.rows('asset_definitions', [...references.values()])) as unknown as readonly AssetDefinitionRow[]
-  const definitions = new Map(rows.map((row) => [keyText([row.asset_key, row.definition_hash]), row]))
+  const definitionOf = await readDefinitionsOf(view, tasks)
   const keys = new Set<string>()
-  for (const { asset_key, definition_hash, partitions } of tasks) {
-    const definition = definitions.get(keyText([asset_key, definition_hash]))
-    const expanded = expandSelector(definition?.partitions ?? null, partitions, (sha256) => lists.get(sha256), TASK_PARTITIONS_MAX)
+  for (const task of tasks) {
+    const expanded = expandSelector(
+      definitionOf(task)?.partitions ?? null,
+      task.partitions,
+      (sha256) => lists.get(sha256),
+      TASK_PARTITIONS_MAX,
+    )
     if ('problem' in expanded) return undefined
     for (const { partition_key } of expanded.keys) keys.add(partition_key)
   }

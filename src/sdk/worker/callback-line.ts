@@ -1,7 +1,7 @@
 // Callbacks of all attempts of a worker on their way to the API. The first goes at once; those that come while requests are
 // under way go together in the next one, so that a full worker asks a few times and nobody waits for company.
 
-import { type Callback, type CallbacksRequest, callbacksResponse } from '../../api/contract/worker.js'
+import { type Callback, type CallbacksRequest, callbacksResponse, WORKER_PROTOCOL } from '../../api/contract/worker.js'
 import { CALLBACKS_PER_REQUEST_MAX, CALLBACKS_REQUEST_BYTES_MAX } from '../../core/limits.js'
 import { SECOND_MS } from '../../core/time.js'
 import { type CallAnswer, type CallOptions, isWorthRepeating, postJson } from './post-json.js'
@@ -44,7 +44,7 @@ export function createCallbackLine(url: string, options: CallOptions): CallbackL
 
   async function request(group: readonly Waiting[]): Promise<void> {
     under_way += 1
-    const body: CallbacksRequest = { protocol: 'servo-worker-v1', callbacks: group.map(({ callback }) => callback) }
+    const body: CallbacksRequest = { protocol: WORKER_PROTOCOL, callbacks: group.map(({ callback }) => callback) }
     const answer = await postJson(url, body, {}, options)
     under_way -= 1
     if (queue.length > 0) soon()

@@ -1,5 +1,6 @@
 // The API: whether it answers, whether it is ready, whether the token fits, and how far its clock is from this machine's.
 
+import { API_PREFIX } from '../../../api/contract/path.js'
 import { messageOf } from '../../../core/errors.js'
 import { fail, type Finding, ok, warn } from './finding.js'
 import { skewFinding } from './store.js'
@@ -35,7 +36,7 @@ const headersOf = (token: string | undefined): Readonly<Record<string, string>> 
   token === undefined ? {} : { authorization: `Bearer ${token}` }
 
 async function rights(base: string, token: string | undefined): Promise<Finding> {
-  const answer = await asked(`${base}/api/v1/orchestration/code-locations?limit=1`, headersOf(token))
+  const answer = await asked(`${base}${API_PREFIX}/code-locations?limit=1`, headersOf(token))
   if ('problem' in answer) return fail('api token', answer.problem, START)
   const { status } = answer.response
   if (status === 401) {

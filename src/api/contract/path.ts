@@ -1,0 +1,3 @@
+// Where the routes of this version are, below the URL of an API.
+
+export const API_PREFIX = '/api/v1/orchestration'
