@@ -182,7 +182,7 @@ async function release(
     idempotency_key: attemptLostKey(ids),
     correlation_id: ids.run_id,
     basis: { task_state: 'RUNNING' },
-    payload: { ...ids, reason: 'HANDOVER_REFUSED', ...(error === undefined ? {} : { error }) },
+    payload: { ...ids, reason: 'HANDOVER_REFUSED', released: true, ...(error === undefined ? {} : { error }) },
   }
   const { events } = await submitDrafts(deps, [draft], 'servo/callback')
   return { accepted_event_id: events[0]?.event_id as string }

@@ -52,6 +52,17 @@ describe('what is dispatched', () => {
     expect(dispatch()).toEqual([])
   })
 
+  it('is by age and priority together: a point of it is worth a minute, so that nothing waits for ever', () => {
+    const { run, dispatch } = createDispatchStory({ a: {} })
+    const order = (): readonly string[] =>
+      dispatch(NOW + 10 * 60_000).map(({ drafts }) => String(drafts[0]?.idempotency_key).split(':')[1] ?? '')
+    const old_and_low = run({ priority: -5 }, NOW)
+    const younger = run({}, NOW + 4 * 60_000)
+    const youngest = run({}, NOW + 6 * 60_000)
+    const urgent = run({ priority: 10 }, NOW + 9 * 60_000)
+    expect(order()).toEqual([urgent, younger, old_and_low, youngest])
+  })
+
   it('is urgent work first, then old work, then by run and number', () => {
     const { run, dispatch } = createDispatchStory({ b: {}, a: {}, urgent: { priority: 9 } })
     const runs = [run({}, NOW + 5), run({}, NOW + 5), run({}, NOW), run({ priority: 1, assets: { keys: ['a'] } }, NOW + 9)]

@@ -15,7 +15,10 @@ const CASES: { readonly [Kind in IdKind]: { readonly good: readonly string[]; re
   },
   dimension_key: { good: ['2025-01-15', 'us east'], bad: ['a|b', 'a,b', '[a', 'a]', 'a=b', '...'] },
   request_key: { good: ['r-1', 'user:1/x', LONG.slice(0, 128)], bad: ['', 'a b', 'é', LONG.slice(0, 129)] },
-  pool_key: { good: ['global', 'pool:warehouse', 'location:etl'], bad: ['warehouse', 'pool:', 'tag:team=core', 'pool:a b', 'globally'] },
+  pool_key: {
+    good: ['global', 'pool:warehouse', 'location:etl', 'tag:team', 'tag:team=core', 'tag:a b=c=d'],
+    bad: ['warehouse', 'pool:', 'tag:', 'tag:team=', 'tag:=core', 'tag:a\u0000', 'pool:a b', 'globally'],
+  },
   ulid: {
     good: ['01JHMPFN9C4W8R2T6Y0B3D5F7H', '7ZZZZZZZZZZZZZZZZZZZZZZZZZ'],
     bad: ['8ZZZZZZZZZZZZZZZZZZZZZZZZZ', '01jhmpfn9c4w8r2t6y0b3d5f7h', 'U'.repeat(26)],

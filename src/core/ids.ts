@@ -7,6 +7,8 @@ import {
   NAME_CHARACTERS_MAX,
   PARTITION_KEY_BYTES_MAX,
   REQUEST_KEY_CHARACTERS_MAX,
+  TAG_KEY_CHARACTERS_MAX,
+  TAG_VALUE_CHARACTERS_MAX,
   TENANT_CHARACTERS_MAX,
 } from './limits.js'
 import { partitionKeyProblem } from './partition-key.js'
@@ -19,7 +21,9 @@ const TENANT = new RegExp(`^[a-z0-9][a-z0-9-]{0,${TENANT_CHARACTERS_MAX - 1}}$`)
 const ASSET_KEY = new RegExp(`^${ALPHABET}{0,${ASSET_KEY_CHARACTERS_MAX - 1}}$`)
 const TASK_KEY = new RegExp(`^${ALPHABET}{0,${ASSET_KEY_CHARACTERS_MAX - 1}}(#(0|[1-9][0-9]{0,4}))?$`)
 const NAME = new RegExp(`^${ALPHABET}{0,${NAME_CHARACTERS_MAX - 1}}$`)
-const POOL_KEY = new RegExp(`^(global|(pool|location):${ALPHABET}{0,${NAME_CHARACTERS_MAX - 1}})$`)
+const CONTROL = '\\u0000-\\u001f\\u007f-\\u009f'
+const TAG_POOL = `tag:[^=${CONTROL}]{1,${TAG_KEY_CHARACTERS_MAX}}(=[^${CONTROL}]{1,${TAG_VALUE_CHARACTERS_MAX}})?`
+const POOL_KEY = new RegExp(`^(global|(pool|location):${ALPHABET}{0,${NAME_CHARACTERS_MAX - 1}}|${TAG_POOL})$`)
 const REQUEST_KEY = new RegExp(`^[\\x21-\\x7e]{1,${REQUEST_KEY_CHARACTERS_MAX}}$`)
 const HEX_64 = /^[0-9a-f]{64}$/
 const PLAIN_TEXT = /^[^\u0000-\u001f\u007f-\u009f]+$/
@@ -50,7 +54,7 @@ export const isPartitionKey = (text: string): boolean =>
 export const isDimensionKey = (text: string): boolean => isPartitionKey(text) && !DIMENSION_RESERVED.test(text)
 
 export const isTaskKey = (text: string): boolean => TASK_KEY.test(text)
-/** The pools that can be defined: the whole workspace, one by name, a code location's own. */
+/** The pools that can be defined: the whole workspace, one by name, a code location's own, a tag's value, each value of a tag. */
 export const isPoolKey = (text: string): boolean => POOL_KEY.test(text)
 
 export const GLOBAL_POOL_KEY = 'global'
@@ -88,7 +92,10 @@ export const ID_RULES: { readonly [Kind in IdKind]: IdRule } = {
   partition_key: { test: isPartitionKey, rule: `${PARTITION_RULE}, and not "..."` },
   dimension_key: { test: isDimensionKey, rule: `${PARTITION_RULE}, without | , [ ] = and not "..."` },
   request_key: byPattern(REQUEST_KEY, `1 to ${REQUEST_KEY_CHARACTERS_MAX} printable ASCII characters without blanks`),
-  pool_key: byPattern(POOL_KEY, '"global", "pool:" and a name, or "location:" and a name'),
+  pool_key: byPattern(
+    POOL_KEY,
+    '"global", "pool:" and a name, "location:" and a name, "tag:key=value", or "tag:key" for each value of the key',
+  ),
   ulid: byPattern(ULID_PATTERN, 'a ULID: 26 digits of 0-9 and A-Z without I, L, O and U, the first at most 7'),
   sha256: byPattern(HEX_64, '64 lower-case hex digits'),
   text: byPattern(PLAIN_TEXT, 'text without control characters, not empty'),

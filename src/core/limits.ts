@@ -76,12 +76,17 @@ export const TASK_PARTITIONS_MAX = 10_000
 export const PRIORITY_MIN = -100
 export const PRIORITY_MAX = 100
 export const PRIORITY_DEFAULT = 0
+/** What a point of priority is worth in waiting: the lowest priority waits 200 minutes longer than the highest, and no more. */
+export const PRIORITY_POINT_MS = MINUTE_MS
 /** People and schedules go before bulk work unless they say otherwise. */
 export const PRIORITY_BACKFILL_DEFAULT = -10
 /** The cap on running tasks of a workspace that nobody set. */
 export const GLOBAL_RUNNING_DEFAULT = 1_000
 /** Of a location whose deploy does not say it; `servo deploy` always does. The fold depends on it. */
 export const LOCATION_SLOTS_DEFAULT = 64
+
+/** An attempt that its worker gave back so often counts as lost from then on: something else is wrong. */
+export const RELEASES_FREE_MAX = 20
 
 // Workers
 
@@ -206,7 +211,7 @@ export const LOSS_LAG_MS_MAX = 30 * SECOND_MS
 // Tables
 
 /** Raised with every change that can alter a row (DATA section 7). */
-export const FOLD_VERSION = 1
+export const FOLD_VERSION = 2
 /** Deltas that a reader opens one by one, and rows that every process holds decoded: either makes a merge due. */
 export const MERGE_DUE_DELTAS = 64
 export const MERGE_DUE_ROWS = 60_000

@@ -176,7 +176,11 @@ describe('messages', () => {
       'payload.trigger.type is "CRON". Give it one of SCHEDULE, SENSOR, BACKFILL, MANUAL, RERUN.',
     ],
     ['RunRequested', { definition_pins: { a: 'x' } }, 'payload.definition_pins.a is "x". Give it 64 lower-case hex digits.'],
-    ['PoolDefined', { pool_key: 'tag:team' }, 'Give it "global", "pool:" and a name, or "location:" and a name.'],
+    [
+      'PoolDefined',
+      { pool_key: 'team' },
+      'Give it "global", "pool:" and a name, "location:" and a name, "tag:key=value", or "tag:key" for each',
+    ],
     ['PoolDefined', { reason: 'x'.repeat(501) }, 'Give it at most 500 characters.'],
     [
       'AssetDefined',

@@ -85,6 +85,8 @@ export const ATTEMPT_LOST = defineEvent({
     ...IDS,
     reason: z.enum(['START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'CANCEL_GRACE']),
     error: errorValue.exactOptional(),
+    /** Of HANDOVER_REFUSED: a worker that ends gave the attempt back. An older fold counts it as a loss like others. */
+    released: z.boolean().exactOptional(),
   }),
   /** `deadline_at` is the one that passed. */
   basis: z.object({ task_state: z.enum(['DISPATCHED', 'RUNNING']), deadline_at: instant.exactOptional() }),

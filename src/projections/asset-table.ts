@@ -15,6 +15,8 @@ export const POOLS = defineTable({
     updated_by: column.optional.repeated,
     updated_at: column.timestamp,
     removed_at: column.optional.timestamp,
+    /** Of the value of a tag that counts nothing and has no cap of its own. */
+    expires_at: column.optional.timestamp,
   },
 })
 

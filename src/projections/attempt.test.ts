@@ -232,6 +232,41 @@ describe('an attempt that ends', () => {
     expect(story.status('a')).toMatchObject({ last_attempt_outcome: 'FAILED', last_attempt_error_code: reason })
   })
 
+  it('given back by its worker is tried again at once, and is no loss until it was given back twenty times', () => {
+    const story = storyIn('RUNNING')
+    const release = (at: number) =>
+      story.fold(
+        story.say.attemptLost(
+          story.name('a'),
+          'HANDOVER_REFUSED',
+          { task_state: 'RUNNING', deadline_at: null },
+          { released: true },
+          { at },
+        ),
+      )
+    expect(release(NOW + 1_900)).toBe('applied')
+    expect(story.task('a')).toMatchObject({ state: 'RETRY_WAIT', releases: 1, infra_losses: 0, failures: 0, retry_at: NOW + 1_000 })
+    expect(story.status('a')).toMatchObject({ last_attempt_error_code: 'RELEASED' })
+    for (let count = 2; count <= 20; count++) {
+      expect([story.dispatch('a', { at: NOW + 2_000 }), story.start('a'), release(NOW + 2_000)]).toEqual(['applied', 'applied', 'applied'])
+      expect(story.task('a')).toMatchObject({ state: 'RETRY_WAIT', releases: count, infra_losses: 0 })
+    }
+    expect([story.dispatch('a', { at: NOW + 2_000 }), story.start('a'), release(NOW + 2_000)]).toEqual(['applied', 'applied', 'applied'])
+    expect(story.task('a')).toMatchObject({ state: 'RETRY_WAIT', releases: 20, infra_losses: 1, retry_at: NOW + 7_000 })
+  })
+
+  it('given back while its run is cancelled is not tried again', () => {
+    const story = storyIn('RUNNING')
+    story.cancel()
+    const lost = story.say.attemptLost(
+      story.name('a'),
+      'HANDOVER_REFUSED',
+      { task_state: 'RUNNING', deadline_at: null },
+      { released: true },
+    )
+    expect([story.fold(lost), story.task('a').state, story.run().state]).toEqual(['applied', 'CANCELLED', 'CANCELLED'])
+  })
+
   it('lost on a deadline that a beat has moved since is refused', () => {
     const story = storyIn('RUNNING')
     const { heartbeat_deadline_at } = story.task('a')

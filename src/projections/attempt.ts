@@ -5,11 +5,12 @@ import { assert } from '../core/errors.js'
 import { dispatchId } from '../core/keys.js'
 import { instantMs } from '../core/time.js'
 import type { EventOf } from '../events/event.js'
-import { heartbeatDeadline, infraDelay, NO_ATTEMPT_DEADLINES, retryAt, timeoutOf } from './deadline.js'
+import { heartbeatDeadline, NO_ATTEMPT_DEADLINES, timeoutOf } from './deadline.js'
 import type { Hints } from './hint.js'
+import { afterFailure, afterLoss } from './next-try.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
 import { type AttemptEnd, keysOfPartitions, recordAttemptEnd } from './partition.js'
-import { enterPools, fullPool, leavePools, movedPoolKeys } from './pool.js'
+import { dispatchPoolKeys, enterPools, fullPool, leavePools, poolSourceOf } from './pool.js'
 import { countEnded, keysOfRun, startRun } from './run.js'
 import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
 import {
@@ -72,7 +73,8 @@ export function foldDispatchRequested(
   const { run_id, task_key, attempt, attempt_id, location_name, worker_queue } = payload
   const task = rows.get('tasks', run_id, task_key)
   if (task === undefined) return refusal('UNKNOWN_ENTITY', { run_id, task_key })
-  const { state: run_state } = runOf(rows, payload)
+  const run = runOf(rows, payload)
+  const { state: run_state } = run
   if (run_state === 'CANCELLING' || isOver(run_state)) return refusal('TERMINAL', { run_id, run_state })
   const isStale =
     task.state !== basis.task_state ||
@@ -82,8 +84,9 @@ export function foldDispatchRequested(
   if (isStale) return refusal('STALE_BASIS', { run_id, task_key, task_state: task.state, attempt: task.attempt })
   const isAllowed = nextStates(TASK_MACHINE, task.state, 'DISPATCHED').length > 0
   if (!isAllowed || (task.retry_at !== null && task.retry_at > moment.at)) return illegal(task)
-  const pool_keys = movedPoolKeys(task, location_name)
-  const full = fullPool(rows, pool_keys)
+  const source = poolSourceOf(rows)
+  const pool_keys = dispatchPoolKeys(source, task, run, location_name)
+  const full = fullPool(source, pool_keys)
   if (full !== undefined) return full
 
   const dispatched = moveTask(
@@ -244,36 +247,11 @@ function finishOf(task: TaskRow, payload: EventOf<'TaskFinished'>['payload'], mo
       return { by: 'FINISHED_CANCELLED', state: 'CANCELLED', changes, attempt }
     }
     case 'FAILED': {
-      const { state, failures, retry_at } = failureOf(task, error?.retryable !== false, payload.retry_after_seconds, moment)
+      const { state, failures, retry_at } = afterFailure(task, error?.retryable !== false, payload.retry_after_seconds, moment)
       const changes = { execution_id, code_version, metadata, error, failures, retry_at, outcome_reason: 'ERROR' }
       return { by: 'FINISHED_FAILED', state, changes, attempt }
     }
   }
-}
-
-type NextTry = {
-  readonly state: 'RETRY_WAIT' | 'FAILED' | 'CANCELLED'
-  readonly failures: number
-  readonly infra_losses: number
-  readonly retry_at: number | null
-}
-
-/** A failure of the code: tried again while it has attempts left, wants to be, and nobody asked to cancel. */
-function failureOf(task: TaskRow, isRetryable: boolean, retry_after_seconds: number | undefined, moment: Moment): NextTry {
-  const { infra_losses } = task
-  const failures = task.failures + 1
-  if (task.cancel_requested_at !== null) return { state: 'CANCELLED', failures, infra_losses, retry_at: null }
-  if (!isRetryable || failures >= task.max_attempts) return { state: 'FAILED', failures, infra_losses, retry_at: null }
-  return { state: 'RETRY_WAIT', failures, infra_losses, retry_at: retryAt(task, failures, moment.at, retry_after_seconds) }
-}
-
-/** A loss that is not the code's fault: tried again up to a bound of its own. */
-function infraLossOf(task: TaskRow, moment: Moment): NextTry {
-  const { failures } = task
-  const infra_losses = task.infra_losses + 1
-  if (task.cancel_requested_at !== null) return { state: 'CANCELLED', failures, infra_losses, retry_at: null }
-  if (infra_losses > task.max_infra_losses) return { state: 'FAILED', failures, infra_losses, retry_at: null }
-  return { state: 'RETRY_WAIT', failures, infra_losses, retry_at: moment.at + infraDelay(infra_losses) }
 }
 
 export function foldAttemptLost(rows: WorkingSet, { payload, basis }: EventOf<'AttemptLost'>, moment: Moment): Refusal | undefined {
@@ -312,15 +290,15 @@ function lostDeadline(task: TaskRow, reason: LossReason): number | null {
 function lossOf(task: TaskRow, payload: EventOf<'AttemptLost'>['payload'], moment: Moment): Ending {
   const { reason } = payload
   const error = payload.error ?? null
-  const error_code = error?.code ?? reason
+  const error_code = error?.code ?? (payload.released === true ? 'RELEASED' : reason)
   if (reason === 'CANCEL_GRACE') {
     const attempt: AttemptEnd = { outcome: 'CANCELLED', error_code, materialization: null }
     return { by: 'LOST_CANCEL_GRACE', state: 'CANCELLED', changes: { error, outcome_reason: reason }, attempt }
   }
   const attempt: AttemptEnd = { outcome: 'FAILED', error_code, materialization: null }
-  const next = reason === 'TIMEOUT' ? failureOf(task, error?.retryable !== false, undefined, moment) : infraLossOf(task, moment)
-  const { state, failures, infra_losses, retry_at } = next
-  return { by: `LOST_${reason}`, state, changes: { error, outcome_reason: reason, failures, infra_losses, retry_at }, attempt }
+  const { state, ...counted } = afterLoss(task, payload, moment)
+  const outcome_reason = payload.released === true ? 'RELEASED' : reason
+  return { by: `LOST_${reason}`, state, changes: { error, outcome_reason, ...counted }, attempt }
 }
 
 /** The run comes last: with its last task over, its rows leave memory. */

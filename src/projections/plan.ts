@@ -173,6 +173,7 @@ const newTask = (
   worker_id: null,
   failures: 0,
   infra_losses: 0,
+  releases: 0,
   max_attempts: policy.max_attempts,
   max_infra_losses: policy.max_infra_losses,
   retry: policy.retry,

@@ -1,14 +1,14 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRunStory } from '../../test/fixtures/run-story.js'
 import { NOW } from '../../test/fixtures/say.js'
-import { capOf } from './pool.js'
+import { capOf, poolSourceOf } from './pool.js'
 
 const inPool = { definition: { pools: ['db'] } }
 
 describe('a pool', () => {
   it('that nobody defined is counted from its first use, and has no cap', () => {
     const story = createRunStory({ a: inPool, b: inPool })
-    expect([capOf(story.story.rows, 'global'), capOf(story.story.rows, 'pool:db'), capOf(story.story.rows, 'location:main')]).toEqual([
+    expect(['global', 'pool:db', 'location:main'].map((pool_key) => capOf(poolSourceOf(story.story.rows), pool_key))).toEqual([
       1_000,
       null,
       64,
@@ -70,5 +70,76 @@ describe('a pool', () => {
   ])('%s without a cap of its own cannot be removed: %s', (pool_key, reason) => {
     const story = createRunStory({ a: {} })
     expect(story.fold(story.say.poolRemoved(pool_key))).toBe(reason)
+  })
+})
+
+describe('a tag', () => {
+  const tags = { team: 'core', 'a=b': 'c' }
+
+  it('without a cap is not counted at all', () => {
+    const story = createRunStory({ a: {} }, 'user:1', { tags })
+    story.dispatch('a')
+    expect(story.task('a').pool_keys).toEqual(['global', 'location:main'])
+    expect(story.pool('tag:team=core')).toBeUndefined()
+  })
+
+  it.each(['tag:team=core', 'tag:team'])('with a cap by %s counts its value, and refuses what is too many', (pool_key) => {
+    const story = createRunStory({ a: {}, b: {} }, 'user:1', { tags })
+    story.fold(story.say.poolDefined(pool_key, 1))
+    expect(story.dispatch('a')).toBe('applied')
+    expect(story.task('a').pool_keys).toEqual(['global', 'location:main', 'tag:team=core'])
+    expect(story.pool('tag:team=core')).toMatchObject({ in_use: 1, expires_at: null })
+    expect(story.dispatch('b')).toBe('CAP_REACHED')
+    story.finish('a', 'SUCCEEDED')
+    expect(story.dispatch('b')).toBe('applied')
+  })
+
+  it('whose value has a cap of its own does not mind that of all values', () => {
+    const story = createRunStory({ a: {}, b: {} }, 'user:1', { tags })
+    story.fold(story.say.poolDefined('tag:team', 0))
+    story.fold(story.say.poolDefined('tag:team=core', 2))
+    expect([story.dispatch('a'), story.dispatch('b')]).toEqual(['applied', 'applied'])
+    expect(story.pool('tag:team')).toMatchObject({ in_use: 0, max_running: 0 })
+  })
+
+  it('that gets a cap counts the tasks that are active then, once', () => {
+    const story = createRunStory({ a: {}, b: {} }, 'user:1', { tags })
+    story.dispatch('a')
+    story.fold(story.say.poolDefined('tag:team', 5))
+    story.fold(story.say.poolDefined('tag:team=core', 1, { request: 'r2' }))
+    expect(story.pool('tag:team=core')).toMatchObject({ in_use: 1, max_running: 1 })
+    expect(story.task('a').pool_keys).toEqual(['global', 'location:main', 'tag:team=core'])
+    expect(story.dispatch('b')).toBe('CAP_REACHED')
+    story.finish('a', 'SUCCEEDED')
+    expect(story.pool('tag:team=core')).toMatchObject({ in_use: 0, max_running: 1 })
+  })
+
+  it('of a task that is tried again is counted by the caps that there are then', () => {
+    const story = createRunStory({ a: { definition: { retry: { max_attempts: 2, backoff_seconds: 0 } } } }, 'user:1', { tags })
+    story.fold(story.say.poolDefined('tag:team', 5))
+    story.complete('a', 'FAILED')
+    story.fold(story.say.poolRemoved('tag:team'))
+    expect(story.dispatch('a')).toBe('applied')
+    expect(story.task('a').pool_keys).toEqual(['global', 'location:main'])
+    story.fold(story.say.poolDefined('tag:team', 5, { request: 'r2' }))
+    expect(story.task('a').pool_keys).toEqual(['global', 'location:main', 'tag:team=core'])
+    story.finish('a', 'SUCCEEDED')
+    expect(story.pool('tag:team=core')?.in_use).toBe(0)
+  })
+
+  it('whose value counts nothing and has no cap of its own leaves memory with the next publish', () => {
+    const story = createRunStory({ a: {} }, 'user:1', { tags })
+    story.fold(story.say.poolDefined('tag:team', 5))
+    story.complete('a')
+    expect(story.pool('tag:team=core')?.expires_at).not.toBeNull()
+    story.story.publish()
+    expect(story.pool('tag:team=core')).toBeUndefined()
+    expect(story.pool('tag:team')).toMatchObject({ max_running: 5, expires_at: null })
+  })
+
+  it("whose key has a = is nobody else's value", () => {
+    const story = createRunStory({ a: {} }, 'user:1', { tags })
+    story.fold(story.say.poolDefined('tag:a=b=c', 0))
+    expect(story.dispatch('a')).toBe('applied')
   })
 })

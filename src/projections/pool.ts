@@ -3,55 +3,75 @@
 
 import { assert } from '../core/errors.js'
 import { GLOBAL_POOL_KEY, poolKeyOfLocation, poolKeyOfName } from '../core/ids.js'
-import { GLOBAL_RUNNING_DEFAULT } from '../core/limits.js'
+import { GLOBAL_RUNNING_DEFAULT, PRIORITY_POINT_MS } from '../core/limits.js'
 import { compareText } from '../core/order.js'
 import type { EventOf } from '../events/event.js'
 import type { CodeLocationRow, PoolRow } from './asset-table.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
-import type { TaskRow } from './run-table.js'
+import type { RunRow, TaskRow } from './run-table.js'
+import { isActive } from './state-machine.js'
+import { allValuesOf, isTagPool, isTagValue, poolKeysOfTags } from './tag-pool.js'
 import type { WorkingSet } from './working-set.js'
 
 const LOCATION_PREFIX = poolKeyOfLocation('')
 
-/** All that a task counts in while it is active. */
+/** What a planned task counts in while it is active, whatever the caps are by then. */
 export const poolKeysOf = (pool_names: readonly string[], location_name: string): readonly string[] => [
   ...new Set([GLOBAL_POOL_KEY, ...pool_names.map(poolKeyOfName), poolKeyOfLocation(location_name)]),
 ]
 
-/** An asset that went to another location takes its tasks along: they count where they are dispatched to. */
-export function movedPoolKeys({ pool_keys, location_name }: TaskRow, to_location_name: string): readonly string[] {
-  if (location_name === to_location_name) return pool_keys
-  const [from, to] = [poolKeyOfLocation(location_name), poolKeyOfLocation(to_location_name)]
-  return pool_keys.map((pool_key) => (pool_key === from ? to : pool_key))
+/** Pools and locations, as the fold has them or as a revision shows them. */
+export type PoolSource = {
+  readonly pool: (pool_key: string) => Pick<PoolRow, 'max_running' | 'in_use'> | undefined
+  readonly location: (location_name: string) => Pick<CodeLocationRow, 'slots'> | undefined
 }
 
-/** How many tasks of the pool may be active; null: as many as there are. A pool's own cap goes before its location's slots. */
-export function capOf(rows: WorkingSet, pool_key: string): number | null {
+export const poolSourceOf = (rows: WorkingSet): PoolSource => ({
+  pool: (pool_key) => rows.get('pools', pool_key),
+  location: (location_name) => rows.get('code_locations', location_name),
+})
+
+/** All that a task would count in if it were dispatched to this location now. An asset that went to another location takes
+ *  its tasks along; of the run's tags those count that have a cap. */
+export function dispatchPoolKeys(
+  source: PoolSource,
+  { pool_keys, location_name }: Pick<TaskRow, 'pool_keys' | 'location_name'>,
+  { tags }: Pick<RunRow, 'tags'>,
+  to_location_name: string,
+): readonly string[] {
+  const tagged = poolKeysOfTags(tags, (pool_key) => hasCap(source, pool_key))
+  if (location_name === to_location_name && tagged.length === 0 && !pool_keys.some(isTagPool)) return pool_keys
+  const [from, to] = [poolKeyOfLocation(location_name), poolKeyOfLocation(to_location_name)]
+  const planned = pool_keys.filter((pool_key) => !isTagPool(pool_key)).map((pool_key) => (pool_key === from ? to : pool_key))
+  return [...planned, ...tagged]
+}
+
+const hasCap = (source: PoolSource, pool_key: string): boolean => (source.pool(pool_key)?.max_running ?? null) !== null
+
+/** How many tasks of the pool may be active; null: as many as there are. A pool's own cap goes before its location's slots,
+ *  and a tag value's before that of all values. */
+export function capOf(source: PoolSource, pool_key: string): number | null {
+  const own = source.pool(pool_key)?.max_running ?? null
+  if (own !== null) return own
+  if (pool_key === GLOBAL_POOL_KEY) return GLOBAL_RUNNING_DEFAULT
+  if (isTagValue(pool_key)) return source.pool(allValuesOf(pool_key))?.max_running ?? null
   const location_name = locationOfPool(pool_key)
-  return capFrom(pool_key, rows.get('pools', pool_key), location_name === undefined ? undefined : rows.get('code_locations', location_name))
+  return location_name === undefined ? null : (source.location(location_name)?.slots ?? null)
 }
 
 /** undefined: it is no location's. */
 export const locationOfPool = (pool_key: string): string | undefined =>
   pool_key.startsWith(LOCATION_PREFIX) ? pool_key.slice(LOCATION_PREFIX.length) : undefined
 
-/** The same from the rows themselves: the pool's, and that of the location whose pool it is. */
-export function capFrom(
-  pool_key: string,
-  pool: Pick<PoolRow, 'max_running'> | undefined,
-  location: Pick<CodeLocationRow, 'slots'> | undefined,
-): number | null {
-  const own = pool?.max_running ?? null
-  if (own !== null) return own
-  return pool_key === GLOBAL_POOL_KEY ? GLOBAL_RUNNING_DEFAULT : (location?.slots ?? null)
-}
-
-/** Who goes first where there is not room for all. */
+/** Who goes first where there is not room for all: priority, then age, and a point of priority is worth a minute of it. So
+ *  whatever comes later, a task waits no longer than its priority is lower. */
 export const inDispatchOrder = (left: TaskPlace, right: TaskPlace): number =>
+  placeInTime(left) - placeInTime(right) ||
   right.priority - left.priority ||
-  (left.ready_at ?? 0) - (right.ready_at ?? 0) ||
   compareText(left.run_id, right.run_id) ||
   left.task_index - right.task_index
+
+const placeInTime = ({ ready_at, priority }: TaskPlace): number => (ready_at ?? 0) - priority * PRIORITY_POINT_MS
 
 type TaskPlace = Pick<TaskRow, 'priority' | 'ready_at' | 'run_id' | 'task_index'>
 
@@ -60,10 +80,10 @@ export const isDue = ({ state, retry_at }: Pick<TaskRow, 'state' | 'retry_at'>, 
   state === 'READY' || (state === 'RETRY_WAIT' && retry_at !== null && retry_at <= now)
 
 /** The first of these pools that has no place left. */
-export function fullPool(rows: WorkingSet, pool_keys: readonly string[]): Refusal | undefined {
+export function fullPool(source: PoolSource, pool_keys: readonly string[]): Refusal | undefined {
   for (const pool_key of pool_keys) {
-    const max_running = capOf(rows, pool_key)
-    const in_use = rows.get('pools', pool_key)?.in_use ?? 0
+    const max_running = capOf(source, pool_key)
+    const in_use = source.pool(pool_key)?.in_use ?? 0
     if (max_running !== null && in_use >= max_running) return refusal('CAP_REACHED', { pool_key, max_running, in_use })
   }
   return undefined
@@ -77,8 +97,14 @@ function move(rows: WorkingSet, pool_keys: readonly string[], step: 1 | -1, mome
     const pool = rows.get('pools', pool_key) ?? newPool(pool_key, moment)
     const in_use = pool.in_use + step
     assert(in_use >= 0, `The pool ${pool_key} counts ${in_use} tasks.`)
-    rows.put('pools', { ...pool, in_use, last_event_id: moment.event_id })
+    put(rows, { ...pool, in_use }, moment)
   }
+}
+
+/** The values of a tag are as many as people invent: one that counts nothing and has no cap of its own is forgotten. */
+function put(rows: WorkingSet, pool: PoolRow, moment: Moment): void {
+  const isIdle = isTagValue(pool.pool_key) && pool.in_use === 0 && pool.max_running === null
+  rows.put('pools', { ...pool, expires_at: isIdle ? moment.context.fold_time : null, last_event_id: moment.event_id })
 }
 
 const newPool = (pool_key: string, { at, event_id }: Moment): PoolRow => ({
@@ -88,6 +114,7 @@ const newPool = (pool_key: string, { at, event_id }: Moment): PoolRow => ({
   updated_by: null,
   updated_at: at,
   removed_at: null,
+  expires_at: null,
   row_version: 0,
   last_event_id: event_id,
 })
@@ -99,16 +126,25 @@ export function ensureLocationPool(rows: WorkingSet, location_name: string, mome
 }
 
 export function foldPoolDefined(rows: WorkingSet, { payload }: EventOf<'PoolDefined'>, moment: Moment): Refusal | undefined {
-  const pool = rows.get('pools', payload.pool_key) ?? newPool(payload.pool_key, moment)
-  rows.put('pools', {
-    ...pool,
-    max_running: payload.max_running,
-    updated_by: payload.requested_by ?? null,
-    updated_at: moment.at,
-    removed_at: null,
-    last_event_id: moment.event_id,
-  })
+  const { pool_key, max_running } = payload
+  const pool = rows.get('pools', pool_key) ?? newPool(pool_key, moment)
+  put(rows, { ...pool, max_running, updated_by: payload.requested_by ?? null, updated_at: moment.at, removed_at: null }, moment)
+  if (isTagPool(pool_key)) countTagged(rows, moment)
   return undefined
+}
+
+/** Tags are counted where they have a cap: with the first one, those tasks that are active already. */
+function countTagged(rows: WorkingSet, moment: Moment): void {
+  const source = poolSourceOf(rows)
+  for (const task of rows.hotRows('tasks')) {
+    if (!isActive(task.state)) continue
+    const run = rows.get('runs', task.run_id)
+    assert(run, `The active task ${task.task_key} has no run.`)
+    const added = poolKeysOfTags(run.tags, (pool_key) => hasCap(source, pool_key)).filter((key) => !task.pool_keys.includes(key))
+    if (added.length === 0) continue
+    move(rows, added, 1, moment)
+    rows.put('tasks', { ...task, pool_keys: [...task.pool_keys, ...added], last_event_id: moment.event_id })
+  }
 }
 
 export function foldPoolRemoved(rows: WorkingSet, { payload }: EventOf<'PoolRemoved'>, moment: Moment): Refusal | undefined {
@@ -118,13 +154,6 @@ export function foldPoolRemoved(rows: WorkingSet, { payload }: EventOf<'PoolRemo
   const pool = rows.get('pools', pool_key)
   if (pool === undefined || pool.max_running === null)
     return refusal('UNKNOWN_ENTITY', { message: `The pool ${pool_key} has no cap of its own.` })
-  rows.put('pools', {
-    ...pool,
-    max_running: null,
-    updated_by: payload.requested_by ?? null,
-    updated_at: moment.at,
-    removed_at: moment.at,
-    last_event_id: moment.event_id,
-  })
+  put(rows, { ...pool, max_running: null, updated_by: payload.requested_by ?? null, updated_at: moment.at, removed_at: moment.at }, moment)
   return undefined
 }

@@ -37,11 +37,11 @@ export function expiryCut(table: TableName, fold_time: number, retention: Retent
     case 'dispatch_outbox':
       return { column: 'closed_at', at: floorTo(fold_time, DAY_MS) - retention.outbox_days * DAY_MS }
     case 'run_key_index':
+    case 'pools':
       return { column: 'expires_at', at: fold_time }
     case 'runs':
     case 'tasks':
     case 'dep_satisfaction':
-    case 'pools':
     case 'asset_definitions':
     case 'code_locations':
     case 'names':

@@ -83,6 +83,8 @@ export const TASKS = defineTable({
     worker_id: column.optional.repeated,
     failures: column.int32,
     infra_losses: column.int32,
+    /** Attempts that a worker gave back, because it ended. */
+    releases: column.optional.int32,
     max_attempts: column.int32,
     max_infra_losses: column.int32,
     retry: column.json<RetryPolicy>(),

@@ -11,7 +11,7 @@ const run = (run_id: string, state: RunRow['state'] = 'PLANNED') => ({ run_id, s
 const task = (run_id: string, task_key: string, state: TaskRow['state'] = 'READY') => ({ run_id, task_key, state, ...stamp }) as TaskRow
 const edge = (run_id: string, downstream_task_key: string, upstream_task_key: string) =>
   ({ run_id, downstream_task_key, upstream_task_key, satisfied: false, ...stamp }) as DepSatisfactionRow
-const pool = (pool_key: string, in_use: number) => ({ pool_key, in_use, ...stamp }) as PoolRow
+const pool = (pool_key: string, in_use: number) => ({ pool_key, in_use, expires_at: null, ...stamp }) as PoolRow
 const outbox = (attempt: number, status: DispatchOutboxRow['status']) =>
   ({ run_id: 'r', task_key: 'a', attempt, status, ...stamp }) as DispatchOutboxRow
 const definition = (definition_hash: string, state: AssetDefinitionRow['state']) =>

@@ -92,7 +92,7 @@ function createSlots() {
   function belongsInHot(table: TableName, row: AnyRow): boolean {
     switch (TABLES[table].residency) {
       case 'whole':
-        return true
+        return table !== 'pools' || (row as Rows['pools']).expires_at === null
       case 'on_disk':
         return false
       case 'while_open':

@@ -7,7 +7,7 @@ import { canonicalJson } from '../../src/core/canonical.js'
 import { HOUR_MS, SECOND_MS } from '../../src/core/time.js'
 import { parseEvent } from '../../src/events/event.js'
 import type { BatchEntry } from '../../src/projections/outcome.js'
-import { capOf } from '../../src/projections/pool.js'
+import { capOf, poolSourceOf } from '../../src/projections/pool.js'
 import { createReconcile } from '../../src/turn/controllers.js'
 import type { Decision } from '../../src/controllers/decision.js'
 import type { Reconcile } from '../../src/turn/reconcile.js'
@@ -129,7 +129,9 @@ describe('what is dispatched', () => {
             if (decision.said_by === 'dispatch') dispatched += 1
           }
           for (const { pool_key, in_use } of story.rows.hotRows('pools')) {
-            expect({ pool_key, in_use, fits: in_use <= (capOf(story.rows, pool_key) ?? in_use) }).toMatchObject({ fits: true })
+            expect({ pool_key, in_use, fits: in_use <= (capOf(poolSourceOf(story.rows), pool_key) ?? in_use) }).toMatchObject({
+              fits: true,
+            })
           }
           for (const { run_id, task_key, attempt, attempt_id, state } of story.rows.hotRows('tasks')) {
             if (state !== 'DISPATCHED' || attempt_id === null || random.isTrue(0.5)) continue

@@ -1,6 +1,7 @@
 // Who takes part in a simulation, and what each does in one step. Everything is drawn from the process's own randomness.
 
 import { isOperatingError } from '../../src/core/errors.js'
+import { FOLD_VERSION } from '../../src/core/limits.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidAt } from '../../src/core/ulid.js'
 import type { LedgerEvent } from '../../src/events/event.js'
@@ -51,13 +52,13 @@ export function castOf(world: World, random: Random): readonly Actor[] {
       name: 'decider one',
       options: clockOf(clocks),
       think_ms: exponential(18 * SECOND_MS),
-      begin: (process) => decide(world, process, hands, one, 1),
+      begin: (process) => decide(world, process, hands, one, FOLD_VERSION),
     },
     {
       name: 'decider two',
       options: clockOf(clocks),
       think_ms: exponential(30 * SECOND_MS),
-      begin: (process) => decide(world, process, hands, two, isRollout ? 2 : 1),
+      begin: (process) => decide(world, process, hands, two, isRollout ? FOLD_VERSION + 1 : FOLD_VERSION),
     },
     { name: 'worker', options: clockOf(clocks), think_ms: exponential(25 * SECOND_MS), begin: (process) => work(world, process) },
     {

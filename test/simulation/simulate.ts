@@ -5,6 +5,7 @@
 import { isOperatingError, messageOf } from '../../src/core/errors.js'
 import { sha256Hex } from '../../src/core/hash.js'
 import { isUlid } from '../../src/core/ids.js'
+import { FOLD_VERSION } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidTime } from '../../src/core/ulid.js'
 import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
@@ -139,7 +140,7 @@ async function rest(world: World): Promise<void> {
   await world.time.sleep(PAUSE_MS_MAX + MINUTE_MS)
   const { problems, acks } = world.oracle
   const decider = createDecider(world, world.start('last decider'), {
-    fold_version: world.oracle.pointers.at(-1)?.pointer.fold_version ?? 1,
+    fold_version: world.oracle.pointers.at(-1)?.pointer.fold_version ?? FOLD_VERSION,
   })
   await wholeTurn(decider)
   await wholeTurn(decider)
@@ -152,7 +153,7 @@ async function rest(world: World): Promise<void> {
   await decider.turn({ missed: await findMissed(world, keeper) })
   problems.push(...(await checkTail(world, looked_at)))
   if (decider.log.length > 0) problems.push(`I23 A turn came to no rest: ${decider.log.join(' ')}`)
-  const isMine = world.oracle.pointers.at(-1)?.pointer.fold_version === 1
+  const isMine = world.oracle.pointers.at(-1)?.pointer.fold_version === FOLD_VERSION
   if (isMine) await merge(keeper, true)
   await world.time.sleep(DAY_MS + 2 * HOUR_MS)
   if (isMine) {

@@ -2,7 +2,7 @@
 
 import { GLOBAL_POOL_KEY } from '../../core/ids.js'
 import type { CodeLocationRow, PoolRow } from '../../projections/asset-table.js'
-import { capFrom, inDispatchOrder, isDue, locationOfPool, movedPoolKeys } from '../../projections/pool.js'
+import { capOf, dispatchPoolKeys, inDispatchOrder, isDue, type PoolSource } from '../../projections/pool.js'
 import type { DepSatisfactionRow, DispatchOutboxRow, RunRow, TaskRow } from '../../projections/run-table.js'
 import { isOver } from '../../projections/state-machine.js'
 import type { RowKey } from '../../projections/tables.js'
@@ -32,10 +32,28 @@ export async function loadWhy(
   ])) as unknown as readonly [CodeLocationRow | undefined, DispatchOutboxRow | undefined]
   const found = { ...nothing, outbox, location_name, location }
   if (!isDue(task, now)) return found
-  const pools = await readRooms(view, movedPoolKeys(task, location_name))
+  const source = await readPools(view)
+  const pools = dispatchPoolKeys(source, task, run, location_name).map((pool_key) => roomOf(source, pool_key))
   const full = new Set(pools.filter(isFull).map(({ pool_key }) => pool_key))
-  return { ...found, pools, waiting_before: full.size === 0 ? 0 : await countBefore(view, task, full, now) }
+  return { ...found, pools, waiting_before: full.size === 0 ? 0 : await countBefore(view, source, task, full, now) }
 }
+
+/** All of them: those that a task counts in are named by the caps of others, too. */
+async function readPools(view: View): Promise<PoolSource> {
+  const [pools, locations] = (await Promise.all([
+    readRows(view, 'pools', [], Number.MAX_SAFE_INTEGER),
+    readRows(view, 'code_locations', [], Number.MAX_SAFE_INTEGER),
+  ])) as unknown as readonly [readonly PoolRow[], readonly CodeLocationRow[]]
+  const byKey = new Map(pools.map((pool) => [pool.pool_key, pool]))
+  const byName = new Map(locations.map((location) => [location.location_name, location]))
+  return { pool: (pool_key) => byKey.get(pool_key), location: (location_name) => byName.get(location_name) }
+}
+
+const roomOf = (source: PoolSource, pool_key: string): Room => ({
+  pool_key,
+  in_use: source.pool(pool_key)?.in_use ?? 0,
+  max_running: capOf(source, pool_key),
+})
 
 /** The upstream tasks whose success is missing. */
 async function readMissing(view: View, { run_id, task_key, deps_total }: TaskRow): Promise<readonly UpstreamTask[]> {
@@ -50,40 +68,30 @@ async function readMissing(view: View, { run_id, task_key, deps_total }: TaskRow
   return tasks.toSorted((left, right) => left.task_index - right.task_index).map(({ task_key: key, state }) => ({ task_key: key, state }))
 }
 
-async function readRooms(view: View, pool_keys: readonly string[]): Promise<readonly Room[]> {
-  const location_names = pool_keys.flatMap((pool_key) => locationOfPool(pool_key) ?? [])
-  const [pools, locations] = (await Promise.all([
-    view.rows(
-      'pools',
-      pool_keys.map((pool_key) => [pool_key]),
-    ),
-    view.rows(
-      'code_locations',
-      location_names.map((location_name) => [location_name]),
-    ),
-  ])) as unknown as readonly [readonly PoolRow[], readonly CodeLocationRow[]]
-  return pool_keys.map((pool_key) => {
-    const pool = pools.find((row) => row.pool_key === pool_key)
-    const location = locations.find(({ location_name }) => location_name === locationOfPool(pool_key))
-    return { pool_key, in_use: pool?.in_use ?? 0, max_running: capFrom(pool_key, pool, location) }
-  })
-}
-
 const PAGE_ROWS = 5_000
 
-/** Page by page: the time grows with the tasks that wait, the memory does not. */
-async function countBefore(view: View, task: TaskRow, full: ReadonlySet<string>, now: number): Promise<number> {
+/** Page by page: the time grows with the tasks that wait, the memory with their runs alone. */
+async function countBefore(view: View, source: PoolSource, task: TaskRow, full: ReadonlySet<string>, now: number): Promise<number> {
   const { definitions } = await readAssetGraph(view)
-  const needsFull = (other: TaskRow): boolean =>
-    full.has(GLOBAL_POOL_KEY) ||
-    movedPoolKeys(other, definitions.get(other.asset_key)?.location_name ?? other.location_name).some((pool_key) => full.has(pool_key))
+  const runs = new Map<string, RunRow>()
+  function needsFull(other: TaskRow): boolean {
+    const run = runs.get(other.run_id)
+    if (run === undefined) return false
+    const location_name = definitions.get(other.asset_key)?.location_name ?? other.location_name
+    return full.has(GLOBAL_POOL_KEY) || dispatchPoolKeys(source, other, run, location_name).some((pool_key) => full.has(pool_key))
+  }
   let count = 0
   for (let after: RowKey | undefined; ; ) {
     const where = [{ column: 'state', in: ['READY', 'RETRY_WAIT'] }] as const
     const page = await view.page('tasks', { where, limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) })
-    for (const other of page.rows as unknown as readonly TaskRow[]) {
-      if (isDue(other, now) && inDispatchOrder(other, task) < 0 && needsFull(other)) count += 1
-    }
+    const others = (page.rows as unknown as readonly TaskRow[]).filter((other) => isDue(other, now) && inDispatchOrder(other, task) < 0)
+    const unknown = [...new Set(others.map(({ run_id }) => run_id))].filter((run_id) => !runs.has(run_id))
+    const found = await view.rows(
+      'runs',
+      unknown.map((run_id) => [run_id]),
+    )
+    for (const run of found as unknown as readonly RunRow[]) runs.set(run.run_id, run)
+    count += others.filter(needsFull).length
     if (page.is_last || page.last_key === undefined) return count
     after = page.last_key
   }
