@@ -137,6 +137,20 @@ describe('a tag', () => {
     expect(story.pool('tag:team')).toMatchObject({ max_running: 5, expires_at: null })
   })
 
+  it('whose value was idle begins anew, whether or not it has left memory meanwhile', () => {
+    const [kept, published] = [true, false].map((isKept) => {
+      const story = createRunStory({ a: {}, b: {} }, 'user:1', { tags })
+      story.fold(story.say.poolDefined('tag:team', 5))
+      story.fold(story.say.poolDefined('tag:team=core', 5))
+      story.fold(story.say.poolRemoved('tag:team=core'))
+      if (!isKept) story.story.publish()
+      story.dispatch('b', { at: NOW + 5_000 })
+      return { ...story.pool('tag:team=core'), row_version: 0 }
+    })
+    expect(kept).toEqual(published)
+    expect(published).toMatchObject({ in_use: 1, updated_at: NOW + 5_000, updated_by: null, removed_at: null, expires_at: null })
+  })
+
   it("whose key has a = is nobody else's value", () => {
     const story = createRunStory({ a: {} }, 'user:1', { tags })
     story.fold(story.say.poolDefined('tag:a=b=c', 0))

@@ -94,11 +94,18 @@ export const leavePools = (rows: WorkingSet, { pool_keys }: TaskRow, moment: Mom
 
 function move(rows: WorkingSet, pool_keys: readonly string[], step: 1 | -1, moment: Moment): void {
   for (const pool_key of pool_keys) {
-    const pool = rows.get('pools', pool_key) ?? newPool(pool_key, moment)
+    const pool = poolOf(rows, pool_key, moment)
     const in_use = pool.in_use + step
     assert(in_use >= 0, `The pool ${pool_key} counts ${in_use} tasks.`)
     put(rows, { ...pool, in_use }, moment)
   }
+}
+
+/** The row of an idle value leaves memory with a publish: until then it is as good as gone, or what becomes of it would
+ *  depend on where the history was cut into revisions. */
+function poolOf(rows: WorkingSet, pool_key: string, moment: Moment): PoolRow {
+  const pool = rows.get('pools', pool_key)
+  return pool === undefined || pool.expires_at !== null ? newPool(pool_key, moment) : pool
 }
 
 /** The values of a tag are as many as people invent: one that counts nothing and has no cap of its own is forgotten. */
@@ -127,7 +134,7 @@ export function ensureLocationPool(rows: WorkingSet, location_name: string, mome
 
 export function foldPoolDefined(rows: WorkingSet, { payload }: EventOf<'PoolDefined'>, moment: Moment): Refusal | undefined {
   const { pool_key, max_running } = payload
-  const pool = rows.get('pools', pool_key) ?? newPool(pool_key, moment)
+  const pool = poolOf(rows, pool_key, moment)
   put(rows, { ...pool, max_running, updated_by: payload.requested_by ?? null, updated_at: moment.at, removed_at: null }, moment)
   if (isTagPool(pool_key)) countTagged(rows, moment)
   return undefined

@@ -218,8 +218,15 @@ function expectCounts(rows: WorkingSet): void {
   }
 }
 
-/** As its definition says; pinned ones are not hot, and then the task alone knows. */
-function belongsTo(rows: WorkingSet, { asset_key, definition_hash, location_name, pool_keys }: TaskRow, pool_key: string): boolean {
+/** As its definition says, or its run's tags; pinned definitions are not hot, and caps of tags may have gone since: then the
+ *  task alone knows. */
+function belongsTo(rows: WorkingSet, task: TaskRow, pool_key: string): boolean {
+  const { asset_key, definition_hash, location_name, pool_keys } = task
+  const [, key, value] = /^tag:([^=]+)=(.*)$/s.exec(pool_key) ?? []
+  if (key !== undefined) {
+    const isCapped = [pool_key, `tag:${key}`].some((capped) => (rows.get('pools', capped)?.max_running ?? null) !== null)
+    return isCapped ? rows.get('runs', task.run_id)?.tags[key] === value : pool_keys.includes(pool_key)
+  }
   const definition = rows.currentDefinition(asset_key)
   if (definition?.definition_hash !== definition_hash) return pool_keys.includes(pool_key)
   return poolKeysOf(definition.definition.pools ?? [], location_name).includes(pool_key)
