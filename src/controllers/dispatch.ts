@@ -6,8 +6,9 @@ import { GLOBAL_POOL_KEY } from '../core/ids.js'
 import { type AttemptRef, dispatchId, queueTaskName } from '../core/keys.js'
 import type { Draft } from '../events/draft.js'
 import type { CodeLocationRow } from '../projections/asset-table.js'
-import { capOf, dispatchPoolKeys, inDispatchOrder, isDue, type PoolSource, poolSourceOf } from '../projections/pool.js'
-import type { RunRow, TaskRow } from '../projections/run-table.js'
+import { inDispatchOrder, isDue } from '../projections/dispatch-order.js'
+import { capOf, cappedTagsIn, dispatchPoolKeys, type PoolSource, poolSourceOf } from '../projections/pool.js'
+import type { TaskRow } from '../projections/run-table.js'
 import { isOver } from '../projections/state-machine.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Decision, ReconcileState } from './decision.js'
@@ -22,23 +23,22 @@ export type AttemptIdentity = {
  *  alone. Measured on two busy cores with 8 slots, free and then taken: of 1,000 ready tasks 2 ms and 0.2 ms, of 100,000
  *  48 ms and 11 ms. */
 export function reconcileDispatch({ rows, now }: Pick<ReconcileState, 'rows' | 'now'>, identity: AttemptIdentity): readonly Decision[] {
-  const source = poolSourceOf(rows)
-  const room = createRoom(source)
+  const room = createRoom(poolSourceOf(rows))
   if (!room.isThere(GLOBAL)) return []
   const locationOf = locationsOf(rows)
-  const runOf = runsThatMayRun(rows)
+  const taggedOf = runsThatMayRun(rows, room)
   const waiting = rows.hotRows('tasks').filter((task) => {
-    const run = isDue(task, now) ? runOf(task.run_id) : undefined
-    const location = run === undefined ? undefined : locationOf(task)
+    const tagged = isDue(task, now) ? taggedOf(task.run_id) : undefined
+    const location = tagged === undefined ? undefined : locationOf(task)
     // A pool that is full already is so for all of them: they are not even sorted.
-    return run !== undefined && location !== undefined && room.isThere(dispatchPoolKeys(source, task, run, location.location_name))
+    return location !== undefined && room.isThere(dispatchPoolKeys(task, location.location_name, NO_TAGS))
   })
   const decisions: Decision[] = []
   for (const task of waiting.sort(inDispatchOrder)) {
     if (!room.isThere(GLOBAL)) break
-    const [run, location] = [runOf(task.run_id), locationOf(task)]
-    assert(run !== undefined && location !== undefined, `The run or the location of ${task.task_key} went away during a round.`)
-    const pool_keys = dispatchPoolKeys(source, task, run, location.location_name)
+    const [tagged, location] = [taggedOf(task.run_id), locationOf(task)]
+    assert(tagged !== undefined && location !== undefined, `The run or the location of ${task.task_key} went away during a round.`)
+    const pool_keys = dispatchPoolKeys(task, location.location_name, tagged)
     if (!room.isThere(pool_keys)) continue
     room.take(pool_keys)
     decisions.push({ said_by: 'dispatch', drafts: [dispatch(task, location, identity)] })
@@ -48,13 +48,19 @@ export function reconcileDispatch({ rows, now }: Pick<ReconcileState, 'rows' | '
 
 const GLOBAL = [GLOBAL_POOL_KEY]
 
-/** Asked once a run: its tasks are many. */
-function runsThatMayRun(rows: WorkingSet): (run_id: string) => RunRow | undefined {
-  const answers = new Map<string, RunRow | undefined>()
+const NO_TAGS: readonly never[] = []
+
+/** The pools of a run's tags; undefined: nothing of it may be dispatched, because it is over, being cancelled, or has a tag
+ *  that is full already. Asked once a run: its tasks are many. */
+function runsThatMayRun(rows: WorkingSet, room: Room): (run_id: string) => readonly string[] | undefined {
+  const cappedTags = cappedTagsIn(rows.hotRows('pools'))
+  const answers = new Map<string, readonly string[] | undefined>()
   return (run_id) => {
     if (answers.has(run_id)) return answers.get(run_id)
     const run = rows.get('runs', run_id)
-    const answer = run === undefined || run.state === 'CANCELLING' || isOver(run.state) ? undefined : run
+    const mayRun = run !== undefined && run.state !== 'CANCELLING' && !isOver(run.state)
+    const tagged = mayRun ? cappedTags(run) : undefined
+    const answer = tagged === undefined || !room.isThere(tagged) ? undefined : tagged
     answers.set(run_id, answer)
     return answer
   }
@@ -65,6 +71,8 @@ function locationsOf(rows: WorkingSet): (task: TaskRow) => CodeLocationRow | und
   const locations = new Map(rows.hotRows('code_locations').map((location) => [location.location_name, location]))
   return ({ asset_key, location_name }) => locations.get(rows.currentDefinition(asset_key)?.location_name ?? location_name)
 }
+
+type Room = ReturnType<typeof createRoom>
 
 /** What is left in the pools, less what this round has put in. */
 function createRoom(source: PoolSource) {

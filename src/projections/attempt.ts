@@ -10,7 +10,7 @@ import type { Hints } from './hint.js'
 import { afterFailure, afterLoss } from './next-try.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
 import { type AttemptEnd, keysOfPartitions, recordAttemptEnd } from './partition.js'
-import { dispatchPoolKeys, enterPools, fullPool, leavePools, poolSourceOf } from './pool.js'
+import { cappedTagsOf, dispatchPoolKeys, enterPools, fullPool, leavePools, poolSourceOf } from './pool.js'
 import { countEnded, keysOfRun, startRun } from './run.js'
 import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
 import {
@@ -85,7 +85,7 @@ export function foldDispatchRequested(
   const isAllowed = nextStates(TASK_MACHINE, task.state, 'DISPATCHED').length > 0
   if (!isAllowed || (task.retry_at !== null && task.retry_at > moment.at)) return illegal(task)
   const source = poolSourceOf(rows)
-  const pool_keys = dispatchPoolKeys(source, task, run, location_name)
+  const pool_keys = dispatchPoolKeys(task, location_name, cappedTagsOf(source, run))
   const full = fullPool(source, pool_keys)
   if (full !== undefined) return full
 

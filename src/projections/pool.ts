@@ -3,8 +3,7 @@
 
 import { assert } from '../core/errors.js'
 import { GLOBAL_POOL_KEY, poolKeyOfLocation, poolKeyOfName } from '../core/ids.js'
-import { GLOBAL_RUNNING_DEFAULT, PRIORITY_POINT_MS } from '../core/limits.js'
-import { compareText } from '../core/order.js'
+import { GLOBAL_RUNNING_DEFAULT } from '../core/limits.js'
 import type { EventOf } from '../events/event.js'
 import type { CodeLocationRow, PoolRow } from './asset-table.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
@@ -22,7 +21,7 @@ export const poolKeysOf = (pool_names: readonly string[], location_name: string)
 
 /** Pools and locations, as the fold has them or as a revision shows them. */
 export type PoolSource = {
-  readonly pool: (pool_key: string) => Pick<PoolRow, 'max_running' | 'in_use'> | undefined
+  readonly pool: (pool_key: string) => Pick<PoolRow, 'max_running' | 'in_use' | 'updated_by'> | undefined
   readonly location: (location_name: string) => Pick<CodeLocationRow, 'slots'> | undefined
 }
 
@@ -31,53 +30,64 @@ export const poolSourceOf = (rows: WorkingSet): PoolSource => ({
   location: (location_name) => rows.get('code_locations', location_name),
 })
 
-/** All that a task would count in if it were dispatched to this location now. An asset that went to another location takes
- *  its tasks along; of the run's tags those count that have a cap. */
+/** All that a task counts in if it is dispatched to this location now. An asset that went to another location takes its
+ *  tasks along; `tagged` are those of its run's tags that have a cap now. */
 export function dispatchPoolKeys(
-  source: PoolSource,
   { pool_keys, location_name }: Pick<TaskRow, 'pool_keys' | 'location_name'>,
-  { tags }: Pick<RunRow, 'tags'>,
   to_location_name: string,
+  tagged: readonly string[],
 ): readonly string[] {
-  const tagged = poolKeysOfTags(tags, (pool_key) => hasCap(source, pool_key))
   if (location_name === to_location_name && tagged.length === 0 && !pool_keys.some(isTagPool)) return pool_keys
   const [from, to] = [poolKeyOfLocation(location_name), poolKeyOfLocation(to_location_name)]
   const planned = pool_keys.filter((pool_key) => !isTagPool(pool_key)).map((pool_key) => (pool_key === from ? to : pool_key))
   return [...planned, ...tagged]
 }
 
-const hasCap = (source: PoolSource, pool_key: string): boolean => (source.pool(pool_key)?.max_running ?? null) !== null
+/** Of a run's tags, those that are counted now. Where there are many runs, `cappedTagsIn` asks for all caps once. */
+export const cappedTagsOf = (source: PoolSource, { tags }: Pick<RunRow, 'tags'>): readonly string[] =>
+  poolKeysOfTags(tags, (pool_key) => (source.pool(pool_key)?.max_running ?? null) !== null)
 
-/** How many tasks of the pool may be active; null: as many as there are. A pool's own cap goes before its location's slots,
- *  and a tag value's before that of all values. */
-export function capOf(source: PoolSource, pool_key: string): number | null {
-  const own = source.pool(pool_key)?.max_running ?? null
-  if (own !== null) return own
-  if (pool_key === GLOBAL_POOL_KEY) return GLOBAL_RUNNING_DEFAULT
-  if (isTagValue(pool_key)) return source.pool(allValuesOf(pool_key))?.max_running ?? null
-  const location_name = locationOfPool(pool_key)
-  return location_name === undefined ? null : (source.location(location_name)?.slots ?? null)
+export function cappedTagsIn(
+  pools: readonly Pick<PoolRow, 'pool_key' | 'max_running'>[],
+): (run: Pick<RunRow, 'tags'>) => readonly string[] {
+  const capped = new Set<string>()
+  for (const { pool_key, max_running } of pools) if (max_running !== null && isTagPool(pool_key)) capped.add(pool_key)
+  return ({ tags }) => (capped.size === 0 ? NONE : poolKeysOfTags(tags, (pool_key) => capped.has(pool_key)))
 }
+
+const NONE: readonly never[] = []
+
+/** Where the number comes from that a pool is capped at: OWN, somebody set it; DEFAULT, of the workspace, where nobody did;
+ *  SLOTS, of the location; TAG, set for each value of the tag. */
+export type Cap = { readonly max_running: number; readonly source: 'OWN' | 'DEFAULT' | 'SLOTS' | 'TAG' }
+
+/** undefined: as many tasks of the pool may be active as there are. A pool's own cap goes before its location's slots, and a
+ *  tag value's before that of all values. Whoever says or shows what the cap is asks here. */
+export function effectiveCap(source: PoolSource, pool_key: string): Cap | undefined {
+  const pool = source.pool(pool_key)
+  const own = pool?.max_running ?? null
+  if (pool_key === GLOBAL_POOL_KEY) return globalCap(own, pool?.updated_by ?? null)
+  if (own !== null) return { max_running: own, source: 'OWN' }
+  const location_name = locationOfPool(pool_key)
+  if (location_name !== undefined) return capFrom('SLOTS', source.location(location_name)?.slots)
+  return isTagValue(pool_key) ? capFrom('TAG', source.pool(allValuesOf(pool_key))?.max_running) : undefined
+}
+
+/** Its row is made with the default by the first task that counts. */
+const globalCap = (own: number | null, updated_by: string | null): Cap =>
+  own === null || (own === GLOBAL_RUNNING_DEFAULT && updated_by === null)
+    ? { max_running: GLOBAL_RUNNING_DEFAULT, source: 'DEFAULT' }
+    : { max_running: own, source: 'OWN' }
+
+const capFrom = (source: Cap['source'], max_running: number | null | undefined): Cap | undefined =>
+  max_running === null || max_running === undefined ? undefined : { max_running, source }
+
+/** null: no cap. */
+export const capOf = (source: PoolSource, pool_key: string): number | null => effectiveCap(source, pool_key)?.max_running ?? null
 
 /** undefined: it is no location's. */
 export const locationOfPool = (pool_key: string): string | undefined =>
   pool_key.startsWith(LOCATION_PREFIX) ? pool_key.slice(LOCATION_PREFIX.length) : undefined
-
-/** Who goes first where there is not room for all: priority, then age, and a point of priority is worth a minute of it. So
- *  whatever comes later, a task waits no longer than its priority is lower. */
-export const inDispatchOrder = (left: TaskPlace, right: TaskPlace): number =>
-  placeInTime(left) - placeInTime(right) ||
-  right.priority - left.priority ||
-  compareText(left.run_id, right.run_id) ||
-  left.task_index - right.task_index
-
-const placeInTime = ({ ready_at, priority }: TaskPlace): number => (ready_at ?? 0) - priority * PRIORITY_POINT_MS
-
-type TaskPlace = Pick<TaskRow, 'priority' | 'ready_at' | 'run_id' | 'task_index'>
-
-/** Its turn has come, if there is room. */
-export const isDue = ({ state, retry_at }: Pick<TaskRow, 'state' | 'retry_at'>, now: number): boolean =>
-  state === 'READY' || (state === 'RETRY_WAIT' && retry_at !== null && retry_at <= now)
 
 /** The first of these pools that has no place left. */
 export function fullPool(source: PoolSource, pool_keys: readonly string[]): Refusal | undefined {
@@ -147,7 +157,7 @@ function countTagged(rows: WorkingSet, moment: Moment): void {
     if (!isActive(task.state)) continue
     const run = rows.get('runs', task.run_id)
     assert(run, `The active task ${task.task_key} has no run.`)
-    const added = poolKeysOfTags(run.tags, (pool_key) => hasCap(source, pool_key)).filter((key) => !task.pool_keys.includes(key))
+    const added = cappedTagsOf(source, run).filter((pool_key) => !task.pool_keys.includes(pool_key))
     if (added.length === 0) continue
     move(rows, added, 1, moment)
     rows.put('tasks', { ...task, pool_keys: [...task.pool_keys, ...added], last_event_id: moment.event_id })

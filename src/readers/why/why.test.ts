@@ -11,6 +11,7 @@ const TASK = {
   attempt: 1,
   failures: 0,
   infra_losses: 0,
+  releases: 0,
   max_attempts: 3,
   max_infra_losses: 5,
   deps_total: 2,
@@ -20,6 +21,7 @@ const TASK = {
   started_at: at(7),
   last_heartbeat_at: null,
   heartbeat_deadline_at: at(87),
+  timeout_at: null,
   start_deadline_at: at(59),
   finished_at: at(20),
   retry_at: null,
@@ -41,9 +43,10 @@ type Given = {
   readonly location?: null
   readonly pools?: WhyRows['pools']
   readonly waiting_before?: number
+  readonly hold_until?: number
 }
 
-function why({ run = {}, task = {}, upstream = [], outbox, location, pools = [], waiting_before = 0 }: Given) {
+function why({ run = {}, task = {}, upstream = [], outbox, location, pools = [], waiting_before = 0, hold_until }: Given) {
   const rows = {
     run: { ...RUN, ...run },
     task: task === null ? undefined : { ...TASK, ...task },
@@ -53,18 +56,27 @@ function why({ run = {}, task = {}, upstream = [], outbox, location, pools = [],
     location: location === null ? undefined : LOCATION,
     pools,
     waiting_before,
+    hold_until: hold_until ?? null,
   }
   return whyOf(rows as unknown as WhyRows, NOW)
 }
 
-const FREE = { pool_key: 'global', in_use: 3, max_running: 1_000 }
-const UNCAPPED = { pool_key: 'pool:open', in_use: 9, max_running: null }
-const FULL = { pool_key: 'pool:db', in_use: 2, max_running: 2 }
-const SLOTS = { pool_key: 'location:main', in_use: 8, max_running: 8 }
+type Room = WhyRows['pools'][number]
+const room = (pool_key: string, in_use: number, max_running: number | null, cap_source: Room['cap_source'] = 'OWN'): Room => ({
+  pool_key,
+  in_use,
+  max_running,
+  cap_source,
+})
+const FREE = room('global', 3, 1_000, 'DEFAULT')
+const UNCAPPED = room('pool:open', 9, null, null)
+const FULL = room('pool:db', 2, 2)
+const SLOTS = room('location:main', 8, 8, 'SLOTS')
 const UP = { task_key: 'a', state: 'RUNNING' } as const
 const many = ['a', 'c', 'd', 'e', 'f', 'g', 'h'].map((task_key) => ({ task_key, state: 'READY' as const }))
 const T = (seconds: number) => `2025-01-15T10:00:${String(seconds).padStart(2, '0')}.000Z`
 
+const HELD = 'Deadlines are held back until then, because workers could not be heard for a while.'
 const TURNS = 'If that takes longer than a few seconds, `servo doctor` says whether the automation runs.'
 const cases: readonly (readonly [string, Given, string, string])[] = [
   [
@@ -116,6 +128,18 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     `b is tried again at ${T(42)}. Attempt 1 is over, because its worker refused to take it: It broke (2 of at most 5 losses that are not its code's fault).`,
   ],
   [
+    'its retry, after its worker ended in order',
+    { task: { state: 'RETRY_WAIT', retry_at: at(42), releases: 3, outcome_reason: 'RELEASED' } },
+    'RETRY_LATER',
+    `b is tried again at ${T(42)}. Attempt 1 is over, because its worker ended, and gave it back (which is nobody's loss).`,
+  ],
+  [
+    'its retry, after its workers gave it back too often',
+    { task: { state: 'RETRY_WAIT', retry_at: at(42), releases: 20, infra_losses: 1, outcome_reason: 'RELEASED' } },
+    'RETRY_LATER',
+    `b is tried again at ${T(42)}. Attempt 1 is over, because its worker ended, and gave it back (1 of at most 5 losses that are not its code's fault).`,
+  ],
+  [
     'a retry that is due',
     { task: { state: 'RETRY_WAIT', retry_at: at(30) }, pools: [FREE] },
     'NEXT_TURN',
@@ -131,19 +155,73 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     'a pool, first of all',
     { pools: [FREE, FULL] },
     'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: pool:db has 2 of 2 in use. It is the first of those that wait.`,
+    `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 2 of 2 run. It is the first of those that wait.`,
   ],
   [
     'a pool and slots, behind another',
     { pools: [FREE, FULL, SLOTS], waiting_before: 1 },
     'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: pool:db has 2 of 2 in use, and location:main has 8 of 8 in use. 1 task goes before it.`,
+    `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 2 of 2 run, and location:main is full: 8 of its 8 slots are taken. 1 task is before it.`,
   ],
   [
-    'slots, behind others',
-    { pools: [SLOTS], waiting_before: 12 },
+    'the only slot, behind others',
+    { pools: [room('location:main', 1, 1, 'SLOTS')], waiting_before: 12 },
     'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: location:main has 8 of 8 in use. 12 tasks go before it.`,
+    `b is ready since ${T(5)}, and there is no room for it: location:main is full: 1 of its 1 slot is taken. 12 tasks are before it.`,
+  ],
+  [
+    'a cap on a location, before its slots',
+    { pools: [room('location:main', 4, 4)] },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: location:main is full: 4 of 4 run. It is the first of those that wait.`,
+  ],
+  [
+    'the workspace',
+    { pools: [room('global', 1_000, 1_000, 'DEFAULT')], waiting_before: 3 },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: the workspace (global) is full: 1000 of 1000 run. 3 tasks are before it.`,
+  ],
+  [
+    'the value of a tag',
+    { pools: [room('tag:team=core', 2, 2)], waiting_before: 3 },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: tag:team=core is full: 2 of 2 run. 3 tasks are before it.`,
+  ],
+  [
+    'the value of a tag, capped as each is',
+    { pools: [room('tag:team=core', 2, 2, 'TAG')] },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: tag:team=core is full: 2 of 2 run, as tag:team has it for each value. It is the first of those that wait.`,
+  ],
+  [
+    'a cap that was lowered',
+    { pools: [room('pool:db', 5, 2)], waiting_before: 1 },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 5 run, and 2 is its cap now. 1 task is before it.`,
+  ],
+  [
+    'a pool that is closed',
+    { pools: [room('pool:db', 0, 0)], waiting_before: 7 },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: pool:db is closed: its cap is 0. \`servo pool set pool:db NUMBER\` opens it again.`,
+  ],
+  [
+    'a pool that is closed while some of it run',
+    { pools: [FULL, room('tag:team=data science', 1, 0)] },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 2 of 2 run, and tag:team=data science is closed: its cap is 0, and 1 that it has runs on. \`servo pool set 'tag:team=data science' NUMBER\` opens it again.`,
+  ],
+  [
+    'values of a tag that are all closed',
+    { pools: [room('tag:team=core', 2, 0, 'TAG')] },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: tag:team=core is closed: its cap is 0, as tag:team has it for each value, and 2 that it has run on. \`servo pool set tag:team NUMBER\` opens it again.`,
+  ],
+  [
+    'a location without slots',
+    { pools: [room('location:main', 0, 0, 'SLOTS')] },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: location:main is closed: its cap is 0. A deploy with \`--slots\` opens it again.`,
   ],
   [
     'a location that is gone',
@@ -183,6 +261,40 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     { task: { state: 'RUNNING', last_heartbeat_at: at(8), heartbeat_deadline_at: at(58) } },
     'RUNNING',
     `b is running: attempt 1 since ${T(7)} on worker w1. Its last heartbeat was at ${T(8)}. Without another by ${T(58)} the attempt is given up.`,
+  ],
+  [
+    'nothing: it runs, and may for a while',
+    { task: { state: 'RUNNING', heartbeat_deadline_at: at(58), timeout_at: at(59) } },
+    'RUNNING',
+    `b is running: attempt 1 since ${T(7)} on worker w1. Without a heartbeat by ${T(58)} the attempt is given up. At ${T(59)} it has run for as long as it may.`,
+  ],
+  [
+    'nothing: it runs, while deadlines are held back',
+    { task: { state: 'RUNNING', heartbeat_deadline_at: at(29) }, hold_until: at(50) },
+    'RUNNING',
+    `b is running: attempt 1 since ${T(7)} on worker w1. Without a heartbeat by ${T(50)} the attempt is given up. ${HELD}`,
+  ],
+  [
+    'a worker, while deadlines are held back',
+    { task: { state: 'DISPATCHED', start_deadline_at: at(31) }, outbox: 'ACKED', hold_until: at(50) },
+    'NOT_STARTED',
+    `Attempt 1 of b is dispatched since ${T(6)}, and the worker of main at http://worker:1 has taken it and has not started its code. If it has not started by ${T(50)}, the attempt is given up. ${HELD}`,
+  ],
+  [
+    'a worker, by a deadline that comes after the hold',
+    { task: { state: 'DISPATCHED' }, outbox: 'ACKED', location: null, hold_until: at(50) },
+    'NOT_STARTED',
+    `Attempt 1 of b is dispatched since ${T(6)}, and the worker of main has taken it and has not started its code. If it has not started by ${T(59)}, the attempt is given up.`,
+  ],
+  [
+    'a cancel, while deadlines are held back',
+    {
+      run: { state: 'CANCELLING' },
+      task: { state: 'RUNNING', cancel_requested_at: at(9), cancel_deadline_at: at(29) },
+      hold_until: at(50),
+    },
+    'CANCELLING',
+    `Run run_x is being cancelled since ${T(9)}, and b is RUNNING: its worker is told with the answer to its next heartbeat. At ${T(50)} it is given up as CANCELLED. ${HELD}`,
   ],
   ['nothing: it succeeded', { task: { state: 'SUCCEEDED' } }, 'OVER', `b is over: it SUCCEEDED at ${T(20)} with attempt 1.`],
   [
@@ -242,5 +354,8 @@ describe('a task waits for', () => {
     expect(why({ task: { state: 'RETRY_WAIT', retry_at: at(42) } })).toMatchObject({ due_at: at(42), waiting_before: null })
     expect(why({ task: { state: 'BLOCKED' }, upstream: [UP] })).toMatchObject({ upstream: [UP], full_pools: [] })
     expect(why({ task: { state: 'DISPATCHED' }, outbox: 'ACKED' })).toMatchObject({ since_at: at(6), due_at: at(59) })
+    expect(why({ task: { state: 'DISPATCHED' }, outbox: 'ACKED', hold_until: at(70) })).toMatchObject({ due_at: at(70) })
+    expect(why({ task: { state: 'DISPATCHED' }, outbox: 'ACKED', hold_until: at(30) })).toMatchObject({ due_at: at(59) })
+    expect(why({ task: { state: 'RUNNING', timeout_at: at(40) } })).toMatchObject({ due_at: at(40) })
   })
 })

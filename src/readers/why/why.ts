@@ -3,9 +3,10 @@
 
 import { instantText } from '../../core/time.js'
 import type { CodeLocationRow } from '../../projections/asset-table.js'
-import { isDue } from '../../projections/pool.js'
+import { isDue } from '../../projections/dispatch-order.js'
 import type { DispatchOutboxRow, RunRow, TaskRow } from '../../projections/run-table.js'
 import { isOver } from '../../projections/state-machine.js'
+import { fullText, isFull, nextText, type Room } from './no-room.js'
 import { howItEnded, lastAttempt, named, plain } from './words.js'
 
 export const WHY_CODES = [
@@ -25,9 +26,6 @@ export const WHY_CODES = [
 ] as const
 export type WhyCode = (typeof WHY_CODES)[number]
 
-/** A pool that the task counts in, as it is where the task would be dispatched to. */
-export type Room = { readonly pool_key: string; readonly in_use: number; readonly max_running: number | null }
-
 export type UpstreamTask = Pick<TaskRow, 'task_key' | 'state'>
 
 export type WhyRows = {
@@ -44,6 +42,8 @@ export type WhyRows = {
   readonly pools: readonly Room[]
   /** Tasks that are due, need a pool that is full for this one too, and go first. */
   readonly waiting_before: number
+  /** Until when the newest revision acts on no deadline; null: it does. */
+  readonly hold_until: number | null
 }
 
 export type Why = {
@@ -61,8 +61,6 @@ export type Why = {
 type Said = Pick<Why, 'code' | 'sentence'> & Partial<Why>
 const NOTHING_ELSE = { since_at: null, due_at: null, upstream: [], full_pools: [], waiting_before: null } as const
 
-export const isFull = ({ in_use, max_running }: Room): boolean => max_running !== null && in_use >= max_running
-
 export function whyOf(rows: WhyRows, now: number): Why {
   return { ...NOTHING_ELSE, ...sayingOf(rows, now) }
 }
@@ -72,7 +70,7 @@ function sayingOf(rows: WhyRows, now: number): Said {
   if (task === undefined) return withoutTask(run)
   if (isOver(task.state))
     return { code: 'OVER', sentence: howItEnded(task, task.state, rows.upstream), since_at: task.finished_at, upstream: rows.upstream }
-  if (run.state === 'CANCELLING' || task.cancel_requested_at !== null) return cancelling(run, task)
+  if (run.state === 'CANCELLING' || task.cancel_requested_at !== null) return cancelling(run, task, givenUpAt(rows, now))
   switch (task.state) {
     case 'PLANNED':
       return { code: 'BEING_PLANNED', sentence: `${task.task_key} is being planned. The next turn makes it ready.` }
@@ -82,11 +80,21 @@ function sayingOf(rows: WhyRows, now: number): Said {
     case 'RETRY_WAIT':
       return isDue(task, now) ? due(task, rows) : retryLater(task)
     case 'DISPATCHED':
-      return dispatched(task, rows)
+      return dispatched(task, rows, givenUpAt(rows, now))
     case 'RUNNING':
-      return running(task)
+      return running(task, givenUpAt(rows, now))
   }
 }
+
+type GivenUp = (deadline_at: number) => { readonly at: number; readonly held: string }
+
+/** A deadline that falls into a hold is acted on at its end: whoever was not heard has a moment to speak. */
+const givenUpAt =
+  ({ hold_until }: WhyRows, now: number): GivenUp =>
+  (deadline_at) =>
+    hold_until === null || hold_until <= now || deadline_at >= hold_until
+      ? { at: deadline_at, held: '' }
+      : { at: hold_until, held: ' Deadlines are held back until then, because workers could not be heard for a while.' }
 
 const TURNS = 'If that takes longer than a few seconds, `servo doctor` says whether the automation runs'
 
@@ -106,16 +114,16 @@ function withoutTask(run: RunRow): Said {
   }
 }
 
-function cancelling(run: RunRow, task: TaskRow): Said {
+function cancelling(run: RunRow, task: TaskRow, givenUp: GivenUp): Said {
   const since_at = task.cancel_requested_at ?? run.cancel_requested_at
   const since = since_at === null ? '' : ` since ${instantText(since_at)}`
-  const deadline = task.cancel_deadline_at
-  const end = deadline === null ? '' : ` At ${instantText(deadline)} it is given up as CANCELLED.`
+  const deadline = task.cancel_deadline_at === null ? null : givenUp(task.cancel_deadline_at)
+  const end = deadline === null ? '' : ` At ${instantText(deadline.at)} it is given up as CANCELLED.${deadline.held}`
   return {
     code: 'CANCELLING',
     sentence: `Run ${run.run_id} is being cancelled${since}, and ${task.task_key} is ${task.state}: its worker is told with the answer to its next heartbeat.${end}`,
     since_at,
-    due_at: deadline,
+    due_at: deadline?.at ?? null,
   }
 }
 
@@ -145,25 +153,20 @@ function due(task: TaskRow, { location_name, location, pools, waiting_before }: 
       since_at,
     }
   }
-  const rooms = full_pools.map(({ pool_key, in_use, max_running }) => `${pool_key} has ${in_use} of ${max_running} in use`).join(', and ')
-  const before =
-    waiting_before === 0
-      ? 'It is the first of those that wait'
-      : `${waiting_before} ${waiting_before === 1 ? 'task goes' : 'tasks go'} before it`
   return {
     code: 'NO_ROOM',
-    sentence: `${task.task_key} is ready${since}, and there is no room for it: ${rooms}. ${before}.`,
+    sentence: `${task.task_key} is ready${since}, and there is no room for it: ${fullText(full_pools)}. ${nextText(full_pools, waiting_before)}.`,
     since_at,
     full_pools,
     waiting_before,
   }
 }
 
-function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows): Said {
+function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows, givenUp: GivenUp): Said {
   const since_at = task.dispatched_at
   const since = since_at === null ? '' : ` since ${instantText(since_at)}`
-  const deadline = task.start_deadline_at
-  const end = deadline === null ? '' : ` If it has not started by ${instantText(deadline)}, the attempt is given up.`
+  const deadline = task.start_deadline_at === null ? null : givenUp(task.start_deadline_at)
+  const end = deadline === null ? '' : ` If it has not started by ${instantText(deadline.at)}, the attempt is given up.${deadline.held}`
   const worker = location === undefined ? `the worker of ${location_name}` : `the worker of ${location_name} at ${location.worker_url}`
   const isTaken = outbox?.status === 'ACKED'
   const state = isTaken
@@ -173,20 +176,26 @@ function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows)
     code: isTaken ? 'NOT_STARTED' : 'NOT_HANDED_OVER',
     sentence: `Attempt ${task.attempt} of ${task.task_key} is dispatched${since}, and ${state}.${end}`,
     since_at,
-    due_at: deadline,
+    due_at: deadline?.at ?? null,
   }
 }
 
-function running(task: TaskRow): Said {
+function running(task: TaskRow, givenUp: GivenUp): Said {
   const since = task.started_at === null ? '' : ` since ${instantText(task.started_at)}`
   const worker = task.worker_id === null ? '' : ` on worker ${task.worker_id}`
+  const hasBeat = task.last_heartbeat_at !== null
   const beat = task.last_heartbeat_at === null ? '' : ` Its last heartbeat was at ${instantText(task.last_heartbeat_at)}.`
-  const deadline = task.heartbeat_deadline_at
-  const end = deadline === null ? '' : ` Without another by ${instantText(deadline)} the attempt is given up.`
+  const silent = task.heartbeat_deadline_at === null ? null : givenUp(task.heartbeat_deadline_at)
+  const silence =
+    silent === null
+      ? ''
+      : ` Without ${hasBeat ? 'another' : 'a heartbeat'} by ${instantText(silent.at)} the attempt is given up.${silent.held}`
+  const limit = task.timeout_at === null ? null : givenUp(task.timeout_at)
+  const timeout = limit === null ? '' : ` At ${instantText(limit.at)} it has run for as long as it may.${silent === null ? limit.held : ''}`
   return {
     code: 'RUNNING',
-    sentence: `${task.task_key} is running: attempt ${task.attempt}${since}${worker}.${beat}${beat === '' ? end.replace('another', 'a heartbeat') : end}`,
+    sentence: `${task.task_key} is running: attempt ${task.attempt}${since}${worker}.${beat}${silence}${timeout}`,
     since_at: task.started_at,
-    due_at: deadline,
+    due_at: silent === null ? (limit?.at ?? null) : Math.min(silent.at, limit?.at ?? silent.at),
   }
 }

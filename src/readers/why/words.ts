@@ -1,5 +1,6 @@
 // How a task ended, how its last attempt did, and what it waits for, in words. Pure.
 
+import { RELEASES_FREE_MAX } from '../../core/limits.js'
 import { instantText } from '../../core/time.js'
 import type { TaskRow } from '../../projections/run-table.js'
 import type { OverState } from '../../projections/state-machine.js'
@@ -25,6 +26,7 @@ const ENDS: Readonly<Record<string, string>> = {
   HEARTBEAT: 'its worker sent no heartbeat in time',
   START_DEADLINE: 'no worker started it in time',
   HANDOVER_REFUSED: 'its worker refused to take it',
+  RELEASED: 'its worker ended, and gave it back',
 }
 
 function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'error'>): string {
@@ -32,12 +34,14 @@ function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'e
   return error === null ? end : `${end}: ${plain(error.message)}`
 }
 
-export function lastAttempt(task: TaskRow): string {
-  const counts =
-    task.failures > 0
-      ? `${task.failures} of ${task.max_attempts} attempts failed`
-      : `${task.infra_losses} of at most ${task.max_infra_losses} losses that are not its code's fault`
-  return `Attempt ${task.attempt} is over, because ${reasonOf(task)} (${counts}).`
+export const lastAttempt = (task: TaskRow): string => `Attempt ${task.attempt} is over, because ${reasonOf(task)} (${countOf(task)}).`
+
+/** Against what it counts. From a bound on what is given back counts as lost, because something else is wrong. */
+function countOf(task: TaskRow): string {
+  if (task.outcome_reason === 'RELEASED' && (task.releases ?? 0) < RELEASES_FREE_MAX) return "which is nobody's loss"
+  return task.failures > 0
+    ? `${task.failures} of ${task.max_attempts} attempts failed`
+    : `${task.infra_losses} of at most ${task.max_infra_losses} losses that are not its code's fault`
 }
 
 /** A task that is over, with the upstream tasks whose success is missing. */
