@@ -1,7 +1,8 @@
 // `npm run sim -- --seed N [--count M]`: seeds from N on, each run twice. The last line says how many, and how many failed.
 
 import { parseArgs } from 'node:util'
-import { simulate, type SimulationResult } from './simulate.js'
+import type { SimulationResult } from './result.js'
+import { simulate } from './simulate.js'
 
 /** What `npm test` runs. */
 const SEEDS = 300
