@@ -137,6 +137,19 @@ describe('a tag', () => {
     expect(story.pool('tag:team')).toMatchObject({ max_running: 5, expires_at: null })
   })
 
+  it('whose value was forgotten begins anew, whether or not a publish came between', () => {
+    const [whole, split] = [false, true].map((isSplit) => {
+      const story = createRunStory({ a: {}, b: {} }, 'user:1', { tags })
+      story.fold(story.say.poolDefined('tag:team', 5))
+      story.complete('a')
+      if (isSplit) story.story.publish()
+      story.dispatch('b', { at: NOW + 5_000 })
+      return story.pool('tag:team=core')
+    })
+    expect(whole).toEqual({ ...split, row_version: whole?.row_version })
+    expect(whole?.updated_at).toBe(NOW + 5_000)
+  })
+
   it("whose key has a = is nobody else's value", () => {
     const story = createRunStory({ a: {} }, 'user:1', { tags })
     story.fold(story.say.poolDefined('tag:a=b=c', 0))

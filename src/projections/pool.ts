@@ -94,7 +94,7 @@ export const leavePools = (rows: WorkingSet, { pool_keys }: TaskRow, moment: Mom
 
 function move(rows: WorkingSet, pool_keys: readonly string[], step: 1 | -1, moment: Moment): void {
   for (const pool_key of pool_keys) {
-    const pool = rows.get('pools', pool_key) ?? newPool(pool_key, moment)
+    const pool = poolOf(rows, pool_key, moment)
     const in_use = pool.in_use + step
     assert(in_use >= 0, `The pool ${pool_key} counts ${in_use} tasks.`)
     put(rows, { ...pool, in_use }, moment)
@@ -105,6 +105,12 @@ function move(rows: WorkingSet, pool_keys: readonly string[], step: 1 | -1, mome
 function put(rows: WorkingSet, pool: PoolRow, moment: Moment): void {
   const isIdle = isTagValue(pool.pool_key) && pool.in_use === 0 && pool.max_running === null
   rows.put('pools', { ...pool, expires_at: isIdle ? moment.context.fold_time : null, last_event_id: moment.event_id })
+}
+
+/** What was forgotten begins anew, also where its row is still at hand: that depends on where a revision ended. */
+function poolOf(rows: WorkingSet, pool_key: string, moment: Moment): PoolRow {
+  const known = rows.get('pools', pool_key)
+  return known === undefined || known.expires_at !== null ? newPool(pool_key, moment) : known
 }
 
 const newPool = (pool_key: string, { at, event_id }: Moment): PoolRow => ({
@@ -127,7 +133,7 @@ export function ensureLocationPool(rows: WorkingSet, location_name: string, mome
 
 export function foldPoolDefined(rows: WorkingSet, { payload }: EventOf<'PoolDefined'>, moment: Moment): Refusal | undefined {
   const { pool_key, max_running } = payload
-  const pool = rows.get('pools', pool_key) ?? newPool(pool_key, moment)
+  const pool = poolOf(rows, pool_key, moment)
   put(rows, { ...pool, max_running, updated_by: payload.requested_by ?? null, updated_at: moment.at, removed_at: null }, moment)
   if (isTagPool(pool_key)) countTagged(rows, moment)
   return undefined
