@@ -5,9 +5,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LISTING_WINDOW_LOCAL_MS, LISTING_WINDOW_MS } from '../core/limits.js'
-import { type Clock, instantMs, MINUTE_MS } from '../core/time.js'
+import type { Clock } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
-import { type Appender, type AppenderDeps, createAppender } from '../ledger/append.js'
+import type { Appender } from '../ledger/append.js'
 import { RETENTION } from '../projections/retention.js'
 import { createReader, type Reader } from '../readers/reader.js'
 import { createLocalStore } from '../storage/local.js'
@@ -16,7 +16,6 @@ import { openStore, storeFault } from '../storage/open.js'
 import { scopedStore } from '../storage/scoped.js'
 import { createFileCache } from '../tables/cache.js'
 import { createParquetFiles } from '../tables/parquet-files.js'
-import { readPointer, readRevision } from '../tables/snapshot.js'
 import type { TableFiles } from '../tables/table-files.js'
 import type { TurnDeps } from '../turn/pass.js'
 import { foldOnly } from '../turn/reconcile.js'
@@ -24,6 +23,7 @@ import { systemClock, systemRandom } from './clock.js'
 
 /** What is wrong with the place that a person named, as a sentence. */
 export { storeFault }
+export { openAppender } from './appender.js'
 
 export type Scope = { readonly tenant_id: string; readonly workspace_id: string }
 
@@ -79,30 +79,6 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
 function tableFiles(store: ObjectStore, scope: Scope, folder: string, memory_limit_mb: number): TableFiles {
   const cache = createFileCache({ store, folder, bytes_max: CACHE_BYTES_MAX })
   return createParquetFiles({ cache, scope, memory_limit_mb, threads: 2, connections: 2 })
-}
-
-/** An appender that keeps its names above what turns have closed, by looking at the pointer now and then. */
-export async function openAppender(deps: Deps, log?: (message: string) => void, onAppend?: AppenderDeps['onAppend']): Promise<Appender> {
-  let closed_through = 0
-  let looked_at = Number.NEGATIVE_INFINITY
-  const look = async () => {
-    looked_at = deps.clock.elapsed()
-    const { published } = await readPointer(deps.store)
-    if (published === undefined) return
-    const revision = await readRevision(deps.store, published.pointer.sequence, published.pointer.revision)
-    closed_through = instantMs(revision.watermarks.closed_through)
-  }
-  await look()
-  return createAppender({
-    ...deps,
-    ...(log === undefined ? {} : { log }),
-    ...(onAppend === undefined ? {} : { onAppend }),
-    closedThrough() {
-      // An old answer is safe, because the creation check stands behind it: the next look is not waited for.
-      if (deps.clock.elapsed() - looked_at > MINUTE_MS) void look().catch(() => undefined)
-      return closed_through
-    },
-  })
 }
 
 /** What a turn needs, where no controller decides anything. */

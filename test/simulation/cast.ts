@@ -16,17 +16,8 @@ import { saidAgain } from '../fixtures/said-again.js'
 import { createSpeaker, runIdOf } from '../fixtures/say.js'
 import { type DeciderVersion, stubDecider } from '../fixtures/stub-decider.js'
 import { createWorker } from '../fixtures/worker.js'
-import type { Process, ProcessOptions, World } from '../fixtures/world.js'
-
-export type Stage = { readonly isOver: () => boolean }
-
-export type Actor = {
-  readonly name: string
-  readonly options: ProcessOptions
-  readonly think_ms: (random: Random) => number
-  /** A process begins: what it does in each step. */
-  readonly begin: (process: Process) => () => Promise<void>
-}
+import type { Process, World } from '../fixtures/world.js'
+import { type Actor, clockOf, exponential } from './actor.js'
 
 /** What all processes of a simulation know of each other by hints alone. */
 type Stagehands = { readonly said: (readonly LedgerEvent[])[]; readonly missed: Set<string>; readonly hint: (name: string) => void }
@@ -75,25 +66,6 @@ export function castOf(world: World, random: Random): readonly Actor[] {
     },
     { name: 'reader', options: clockOf(clocks), think_ms: exponential(60 * SECOND_MS), begin: (process) => read(world, process) },
   ]
-}
-
-const exponential =
-  (mean_ms: number) =>
-  (random: Random): number =>
-    Math.floor(-mean_ms * Math.log(1 - random.next()))
-
-/** F8: most clocks are right to seconds, some wrong by minutes or hours, some jump. */
-function clockOf(random: Random): ProcessOptions {
-  const wrong_by = random.pick([0, 0, 2 * SECOND_MS, 90 * SECOND_MS, 4 * MINUTE_MS, 3 * HOUR_MS]) * random.pick([-1, 1])
-  if (!random.isTrue(0.15)) return { skew_ms: () => wrong_by }
-  const jumps_at = random.between(0, 3 * MINUTE_MS)
-  let began: number | undefined
-  return {
-    skew_ms(now) {
-      began ??= now
-      return now - began < jumps_at ? 0 : wrong_by
-    },
-  }
 }
 
 function write(world: World, process: Process, { said }: Stagehands): () => Promise<void> {

@@ -1,19 +1,40 @@
-// `npm run sim -- --seed N [--count M]`: seeds from N on, each run twice. The last line says how many, and how many failed.
+// `npm run sim -- --seed N [--count M] [--kind truth|execution]`: seeds from N on, of both kinds unless one is named, each run
+// twice. The last line says how many, and how many failed.
 
 import { parseArgs } from 'node:util'
-import { simulate, type SimulationResult } from './simulate.js'
+import { simulate as simulateExecution } from './execution/simulate.js'
+import type { Simulate, SimulationResult } from './result.js'
+import { simulate as simulateTruth } from './simulate.js'
 
-/** What `npm test` runs. */
-const SEEDS = 300
+/** What `npm test` runs of the first kind. */
+const SEEDS = 200
 const PROBLEMS_SHOWN = 5
 
-const { values } = parseArgs({ options: { seed: { type: 'string' }, count: { type: 'string' }, trace: { type: 'boolean' } } })
+const KINDS: Readonly<Record<string, Simulate>> = { truth: simulateTruth, execution: simulateExecution }
+
+const { values } = parseArgs({
+  options: { seed: { type: 'string' }, count: { type: 'string' }, kind: { type: 'string' }, trace: { type: 'boolean' } },
+})
 const first = wholeNumber('--seed', values.seed ?? '1')
 const count = wholeNumber('--count', values.count ?? (values.seed === undefined ? String(SEEDS) : '1'))
+const kinds = kindsOf(values.kind)
 
 const began = performance.now()
 const totals = { calls: 0, events: 0, revisions: 0, kills: 0, failures: 0 }
 for (let seed = first; seed < first + count; seed++) {
+  for (const kind of kinds) await runSeed(kind, seed)
+}
+const seconds = (performance.now() - began) / 1_000
+const seeds = count * kinds.length
+console.log(
+  `note: ${seeds} seeds of ${kinds.join(' and ')} twice in ${seconds.toFixed(1)} s, ${(seeds / seconds).toFixed(1)} a second; each time ` +
+    `${totals.calls} store calls, ${totals.events} acknowledged events, ${totals.revisions} revisions, ${totals.kills} kills`,
+)
+console.log(`seeds run ${seeds}, failures ${totals.failures}`)
+process.exitCode = totals.failures === 0 ? 0 : 1
+
+async function runSeed(kind: string, seed: number): Promise<void> {
+  const simulate = KINDS[kind] as Simulate
   const once = await simulate(seed)
   const problems = [...once.problems, ...differences(once, await simulate(seed, 'trace'))]
   totals.calls += once.call_count
@@ -21,19 +42,12 @@ for (let seed = first; seed < first + count; seed++) {
   totals.revisions += once.revision_count
   totals.kills += once.kill_count
   if (values.trace === true) for (const line of once.trace) console.log(line)
-  if (problems.length === 0) continue
+  if (problems.length === 0) return
   totals.failures += 1
-  console.log(`Seed ${seed} failed. To run it again: npm run sim -- --seed ${seed}`)
+  console.log(`Seed ${seed} of ${kind} failed. To run it again: npm run sim -- --seed ${seed} --kind ${kind}`)
   for (const problem of problems.slice(0, PROBLEMS_SHOWN)) console.log(`  ${problem}`)
   if (problems.length > PROBLEMS_SHOWN) console.log(`  and ${problems.length - PROBLEMS_SHOWN} more`)
 }
-const seconds = (performance.now() - began) / 1_000
-console.log(
-  `note: ${count} seeds twice in ${seconds.toFixed(1)} s, ${(count / seconds).toFixed(1)} a second; each time ${totals.calls} store calls, ` +
-    `${totals.events} acknowledged events, ${totals.revisions} revisions, ${totals.kills} kills`,
-)
-console.log(`seeds run ${count}, failures ${totals.failures}`)
-process.exitCode = totals.failures === 0 ? 0 : 1
 
 /** The same seed has to give the same run: else a failure could not be run again. */
 function differences(once: SimulationResult, twice: SimulationResult): string[] {
@@ -42,6 +56,14 @@ function differences(once: SimulationResult, twice: SimulationResult): string[] 
   return [
     `The second run was another one, from line ${at + 1} of its trace on: ${once.trace[at] ?? 'nothing'}, then ${twice.trace[at] ?? 'nothing'}.`,
   ]
+}
+
+function kindsOf(kind: string | undefined): readonly string[] {
+  const all = Object.keys(KINDS)
+  if (kind === undefined) return all
+  if (all.includes(kind)) return [kind]
+  console.error(`--kind is ${JSON.stringify(kind)}. Give it ${all.join(' or ')}, or leave it out for both.`)
+  process.exit(2)
 }
 
 function wholeNumber(flag: string, text: string): number {

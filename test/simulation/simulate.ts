@@ -2,8 +2,6 @@
 // of its own that may be wrong, on a store that fails in the ways that this seed has drawn. They are killed, paused and
 // started again; in the end the faults go, everybody comes to rest, and every invariant is checked.
 
-import { isOperatingError, messageOf } from '../../src/core/errors.js'
-import { sha256Hex } from '../../src/core/hash.js'
 import { isUlid } from '../../src/core/ids.js'
 import { FOLD_VERSION } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
@@ -14,33 +12,20 @@ import { collect, createDecider, type Decider, findMissed, merge } from '../fixt
 import { createRandom, type Random } from '../fixtures/random.js'
 import { foldedSegments, filesOfPointer } from '../fixtures/reachable.js'
 import { createVirtualTime } from '../fixtures/virtual-time.js'
-import { createWorld, type Process, type World } from '../fixtures/world.js'
+import { createWorld, type World } from '../fixtures/world.js'
 import { checkWorld } from '../invariants/check.js'
 import { type Evidence, listAll } from '../invariants/evidence.js'
 import { checkSums } from '../invariants/table-checks.js'
 import { TABLE_NAMES } from '../../src/projections/tables.js'
-import { castOf, type Stage } from './cast.js'
-
-export type SimulationResult = {
-  /** Sentences; empty: everything held. */
-  readonly problems: readonly string[]
-  /** Of every call and its answer, in order, and of every object in the end. */
-  readonly trace_hash: string
-  readonly call_count: number
-  readonly event_count: number
-  readonly revision_count: number
-  readonly kill_count: number
-  readonly trace: readonly string[]
-}
+import { keepUp, type Stage } from './actor.js'
+import { castOf } from './cast.js'
+import { brokeOff, type Purpose, resultOf, type SimulationResult } from './result.js'
 
 /** Times between two stages in which nobody begins anything: seconds, past a closed minute, past an orphan's age, a day. */
 const GAPS_MS = [10 * SECOND_MS, 7 * MINUTE_MS, 70 * MINUTE_MS, 26 * HOUR_MS] as const
 const STAGE_MS = [20 * SECOND_MS, 80 * SECOND_MS] as const
 /** The longest that a paused process sleeps, and the latest that a write applies. */
 const PAUSE_MS_MAX = 15 * MINUTE_MS
-
-/** What a run is for. A second run of a seed is the same one, or its trace is another: its checks would say nothing new. */
-export type Purpose = 'check' | 'trace'
 
 export async function simulate(seed: number, purpose: Purpose = 'check'): Promise<SimulationResult> {
   const random = createRandom(`simulation/${seed}`)
@@ -75,20 +60,9 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
     await time.until(rest(world))
     if (purpose === 'check') problems.push(...(await checkWorld(world, checkRest)))
   } catch (error) {
-    problems.push(`It broke off: ${error instanceof Error ? (error.stack ?? error.message) : messageOf(error)}`)
+    problems.push(brokeOff(error))
   }
-  // What was left behind as well: two runs may make the same calls and store something else.
-  const left = (await listAll(world.bucket, '')).map(({ name, crc32c }) => `left ${name} ${crc32c}`)
-  const trace = [...world.trace, ...left]
-  return {
-    problems,
-    trace,
-    trace_hash: sha256Hex(trace.join('\n')),
-    call_count: world.callCount(),
-    event_count: world.oracle.acks.reduce((sum, { events }) => sum + events.length, 0),
-    revision_count: world.oracle.pointers.length,
-    kill_count,
-  }
+  return resultOf(world, { problems, kill_count })
 }
 
 async function play(world: World, random: Random): Promise<void> {
@@ -102,36 +76,6 @@ async function play(world: World, random: Random): Promise<void> {
       world.time.sleep(ends_at - world.time.now() + PAUSE_MS_MAX),
     ])
     await world.time.sleep(random.pick(GAPS_MS))
-  }
-}
-
-type Act = ReturnType<typeof castOf>[number]
-
-/** Starts an actor again after each of its deaths, until the stage is over. */
-async function keepUp(world: World, act: Act, stage: Stage): Promise<void> {
-  while (!stage.isOver()) {
-    const process = world.start(act.name, act.options)
-    await Promise.race([live(process, act, stage).catch((error: unknown) => noteBug(world, act, error)), process.gone])
-    if (!process.isGone()) return
-    await world.time.sleep(2 * SECOND_MS)
-  }
-}
-
-/** An operating error is what a log would show and a loop would try again; anything else is a bug. */
-function noteBug({ oracle }: World, { name }: Act, error: unknown): void {
-  oracle.problems.push(`${name} broke: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`)
-}
-
-async function live(process: Process, act: Act, stage: Stage): Promise<void> {
-  const step = act.begin(process)
-  while (!stage.isOver()) {
-    await process.clock.sleep(act.think_ms(process.random))
-    if (stage.isOver()) return
-    try {
-      await step()
-    } catch (error) {
-      if (!isOperatingError(error)) throw error
-    }
   }
 }
 

@@ -1,0 +1,82 @@
+// An automation process: real turns with the real controllers, the real hand-over of what they publish, and its sweep. It
+// begins a turn when it is poked, when something is due by the last turn's word, and now and then by itself.
+
+import { createHandOver, type HandOver } from '../../../src/activities/hand-over.js'
+import type { DispatchPort } from '../../../src/activities/dispatch.js'
+import { SECOND_MS } from '../../../src/core/time.js'
+import { createCurrent } from '../../../src/readers/current.js'
+import { createReader } from '../../../src/readers/reader.js'
+import { createReconcile } from '../../../src/turn/controllers.js'
+import { createDecider, type Decider } from '../../fixtures/roles.js'
+import type { Process } from '../../fixtures/world.js'
+import { isOperatingError } from '../../../src/core/errors.js'
+import { type Actor, noteBug } from '../actor.js'
+import { poke, SECRETS, type Site } from './site.js'
+
+export const reconcile = createReconcile({ secret: SECRETS[0] })
+
+/** The loop's backstop while work is under way; the real one is longer, and a poke that was lost costs that much. */
+const BACKSTOP_MS = 20 * SECOND_MS
+const WAIT_MS_MIN = SECOND_MS
+const SWEEP_EVERY_MS = 2 * SECOND_MS
+
+export type Automation = { readonly decider: Decider; readonly hand_over: HandOver }
+
+/** `portOf`: what this process hands attempts over with. */
+export function openAutomation(site: Site, process: Process, port: DispatchPort): Automation {
+  const { world } = site
+  const reader = createReader({ store: process.store, files: process.files })
+  const decider = createDecider(world, process, { reconcile, onPublish: (workspace) => hand_over.onPublish(workspace) })
+  const { clock, random, store } = process
+  const hand_over: HandOver = createHandOver({
+    store,
+    clock,
+    scope: world.scope,
+    reader,
+    current: createCurrent({ reader, clock }),
+    port,
+    submit: { scope: world.scope, appender: decider.appender, random: random.bytes, poke: () => poke(site) },
+    secrets: SECRETS,
+    callback_url: 'http://127.0.0.1:1',
+    log: () => undefined,
+  })
+  return { decider, hand_over }
+}
+
+export function createAutomation(site: Site, name: string, options: Actor['options'], portOf: (process: Process) => DispatchPort): Actor {
+  return {
+    name,
+    options,
+    think_ms: (random) => random.below(300),
+    begin(process) {
+      const { decider, hand_over } = openAutomation(site, process, portOf(process))
+      const { weather, pokes, world } = site
+      let wake: () => void = () => undefined
+      let wait_ms = 0
+      pokes.set(name, () => wake())
+      void sweepOn(process, { decider, hand_over }).catch((error: unknown) => noteBug(world, name, error))
+      return async () => {
+        const poked = new Promise<void>((resolve) => (wake = resolve))
+        if (wait_ms > 0) await Promise.race([poked, process.clock.sleep(wait_ms)])
+        if (weather.happens('process_ends')) return process.kill()
+        // A turn that failed is asked for again soon.
+        wait_ms = 2 * SECOND_MS
+        const { more, wake_in_ms } = await decider.turn()
+        wait_ms = more ? 0 : Math.min(BACKSTOP_MS, Math.max(WAIT_MS_MIN, wake_in_ms ?? BACKSTOP_MS))
+      }
+    },
+  }
+}
+
+/** Beside the turns, and for as long as something is out that has not started. */
+async function sweepOn({ clock, isGone }: Process, { decider, hand_over }: Automation): Promise<void> {
+  while (!isGone()) {
+    await clock.sleep(SWEEP_EVERY_MS)
+    const isOut = decider.workspace().rows.hotRows('dispatch_outbox').length > 0
+    try {
+      if (isOut) await hand_over.sweep()
+    } catch (error) {
+      if (!isOperatingError(error)) throw error
+    }
+  }
+}

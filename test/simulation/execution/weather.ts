@@ -1,0 +1,68 @@
+// What goes wrong between processes and inside workers, besides the store: a part of all troubles for each seed, each at a
+// rate of its own. When the weather is calm nothing goes wrong any more.
+
+import type { Random } from '../../fixtures/random.js'
+
+export const TROUBLES = [
+  /** A request between two processes reaches nobody. */
+  'request_lost',
+  /** It was done, and nobody hears of it. */
+  'answer_lost',
+  /** It comes a second time, as from a proxy that tried again. */
+  'request_doubled',
+  'poke_lost',
+  /** A queue forgets an attempt, has it twice, or keeps it for a minute or two. */
+  'delivery_lost',
+  'delivery_doubled',
+  'delivery_late',
+  /** An automation or an API ends between two of its steps. */
+  'process_ends',
+  'worker_crashes',
+  /** It stops for minutes, and goes on as if nothing had been. */
+  'worker_stalls',
+  'worker_is_full',
+  'worker_refuses',
+  'worker_releases',
+  /** Of an attempt that it has already it takes a second delivery for a new one. */
+  'worker_forgets',
+  'answers_twice',
+  'answers_late',
+] as const
+
+export type Trouble = (typeof TROUBLES)[number]
+
+export type Weather = {
+  /** Drawn anew each time that it is asked. */
+  readonly happens: (trouble: Trouble) => boolean
+  readonly isCalm: () => boolean
+  readonly calmDown: () => void
+  /** How much of the code goes on when it is told to cancel: no trouble of the weather, and it stays. */
+  readonly stubborn: number
+  /** Whether somebody says of attempts what is not so. */
+  readonly hasLiar: boolean
+  readonly random: Random
+}
+
+/** Half of all troubles, the worst of them at every tenth occasion. */
+const SHARE = 0.5
+const RATE_MAX = 0.1
+
+export function weatherOf(random: Random): Weather {
+  const rates = new Map(TROUBLES.filter(() => random.isTrue(SHARE)).map((trouble) => [trouble, random.between(0, RATE_MAX)] as const))
+  let isCalm = false
+  return {
+    happens: (trouble) => !isCalm && random.isTrue(rates.get(trouble) ?? 0),
+    isCalm: () => isCalm,
+    calmDown() {
+      isCalm = true
+    },
+    stubborn: random.pick([0, 0.3, 0.8]),
+    hasLiar: random.isTrue(0.4),
+    random,
+  }
+}
+
+/** For a story that is told step by step. */
+export function fairWeather(random: Random): Weather {
+  return { happens: () => false, isCalm: () => true, calmDown: () => undefined, stubborn: 0, hasLiar: false, random }
+}
