@@ -34,6 +34,7 @@ import {
   type TurnDeps,
   takeSlice,
   waitForPointer,
+  type Wish,
 } from './pass.js'
 import { reportOf } from './watch.js'
 import { EMPTY_WORKSPACE, followPointer, lookupIn, type Workspace } from './workspace.js'
@@ -75,6 +76,7 @@ export function createTurn(deps: TurnDeps): Turn {
   let has_seen_pointer = false
   /** When the first of those turns began that did not reach the store, and after which none has ended well. */
   let unreached_since: number | undefined
+  let wished: Wish | undefined
 
   async function follow(): Promise<number> {
     const { published, server_time } = await readPointer(deps.store)
@@ -174,7 +176,7 @@ export function createTurn(deps: TurnDeps): Turn {
 
   async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
     const server_time = await follow()
-    const pass = beginPass(deps, workspace, server_time, outageBefore(server_time))
+    const pass = beginPass(deps, workspace, server_time, { outage_ms: outageBefore(server_time), wished })
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
     for (;;) {
@@ -235,7 +237,9 @@ export function createTurn(deps: TurnDeps): Turn {
         if (pass !== 'lost') {
           unreached_since = undefined
           noteEnd(pass, began)
-          return answerOf(pass, workspace, wakeAt(deps, workspace, pass))
+          const wake_at = wakeAt(deps, workspace, pass)
+          wished = { revision: workspace.published?.pointer.revision ?? '', wake_at }
+          return answerOf(pass, workspace, wake_at)
         }
         workspace.rows.discard()
       } catch (error) {
