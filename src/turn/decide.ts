@@ -14,6 +14,7 @@ import { packBatch, segmentName } from '../ledger/segment.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
 import type { Lookup } from './load.js'
 import { loadPlanNeeds } from './load-plans.js'
+import { noteLeftOver } from './mended.js'
 import type { Pass, TurnDeps } from './pass.js'
 import type { Workspace } from './workspace.js'
 
@@ -26,6 +27,7 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
     const recorded = { ...recordedIn(workspace, pass), outage_ms: pass.outage_ms }
     pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
     const decisions = deps.reconcile.decide({ rows: workspace.rows, now: pass.now, lag_ms: pass.lag_ms, hold_until: pass.hold_until })
+    if (pass.reconcile_count === 0) noteLeftOver(pass, workspace, { decisions, recorded })
     if (decisions.length === 0) return 'quiet'
     if (++pass.reconcile_count > RECONCILE_PASSES_MAX) {
       const speakers = [...new Set(decisions.map(({ said_by }) => said_by))].join(', ')

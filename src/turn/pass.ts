@@ -10,7 +10,7 @@ import type { OutcomeCounts, Revision } from '../tables/revision.js'
 import type { TableStore } from '../tables/snapshot.js'
 import type { FoldDeps, Pending } from './fold-segments.js'
 import type { Reconcile } from './reconcile.js'
-import type { TurnWatch } from './watch.js'
+import type { Mended, TurnWatch } from './watch.js'
 import type { Workspace } from './workspace.js'
 
 export type TurnDeps = TableStore &
@@ -53,8 +53,8 @@ export type Pass = {
   more: boolean
   published_count: number
   reconcile_count: number
-  /** Segments that only a full listing of the window had found. */
-  late_count: number
+  /** What it found that nobody had come for. */
+  readonly mended: Map<Mended, number>
   readonly counts: { -readonly [K in keyof OutcomeCounts]: number }
 }
 
@@ -77,7 +77,7 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     more: false,
     published_count: 0,
     reconcile_count: 0,
-    late_count: 0,
+    mended: new Map(),
     counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
   }
 }

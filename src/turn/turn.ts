@@ -21,6 +21,7 @@ import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
 import { foldSegments, readSegments } from './fold-segments.js'
 import { decide } from './decide.js'
 import { differingHotRows, loadHotState } from './hot-state.js'
+import { noteWaiting } from './mended.js'
 import { findMissed, listNewSegments } from './order.js'
 import {
   beginPass,
@@ -216,7 +217,7 @@ export function createTurn(deps: TurnDeps): Turn {
     const listed = await listNewSegments(deps.store, pass.listed_after, isFolded)
     const names = new Set(listed.map(({ segment_name }) => segment_name))
     const late_only = late.filter(({ segment_name }) => !names.has(segment_name))
-    pass.late_count = late_only.length
+    noteWaiting(pass, workspace, { late_only, listed })
     return [...late_only, ...listed]
   }
 
@@ -224,7 +225,7 @@ export function createTurn(deps: TurnDeps): Turn {
   function noteEnd(pass: Pass | undefined, began: number): void {
     const { watch } = deps
     if (watch === undefined) return
-    if (pass !== undefined && pass.late_count > 0) watch.onMended('late_segment', pass.late_count)
+    for (const [kind, count] of pass?.mended ?? []) watch.onMended(kind, count)
     const outcome = pass === undefined ? 'failed' : pass.published_count > 0 ? 'published' : 'quiet'
     watch.onEnded({ outcome, duration_ms: deps.clock.elapsed() - began, rounds: pass?.reconcile_count ?? 0 })
   }
