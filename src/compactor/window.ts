@@ -30,6 +30,7 @@ export async function findMissedSegments(store: ObjectStore, listing_window_ms: 
 /** Which of these segments a revision has folded already. */
 export async function foldedOf(store: ObjectStore, pointer: Pointer, segments: readonly SegmentHead[]): Promise<ReadonlySet<string>> {
   const folded = new Set<string>()
+  if (segments.length === 0) return folded
   const wanted = new Set(segments.map(({ segment_name }) => segment_name))
   const oldest = Math.min(...segments.map(({ creation_time }) => stampMs(creation_time)))
   for await (const revision of walkBack(store, pointer, 0)) {

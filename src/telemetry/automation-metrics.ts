@@ -32,11 +32,21 @@ export type Published = {
 
 export type Ended = { readonly outcome: 'published' | 'quiet' | 'failed'; readonly duration_ms: number; readonly rounds: number }
 export type Answer = { readonly answer: string; readonly outbox_status: string }
-export type Mended = 'attempt_sent_again' | 'hot_state' | 'late_segment' | 'loop_started'
+export type Mended = (typeof MENDED)[number]
 
 const SENDS = ['first', 'again'] as const
 const ANSWERS = ['ACCEPTED', 'BUSY', 'UNREACHABLE', 'REFUSED']
-const MENDED: readonly Mended[] = ['attempt_sent_again', 'hot_state', 'late_segment', 'loop_started']
+/** Each has an entry in docs/operating.md. */
+export const MENDED = [
+  'attempt_sent_again',
+  'dispatch_late',
+  'hot_state',
+  'late_segment',
+  'loop_started',
+  'plan_late',
+  'poke_missed',
+  'wake_missed',
+] as const
 
 export type AutomationMetrics = ReturnType<typeof createAutomationMetrics>
 

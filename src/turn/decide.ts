@@ -14,6 +14,7 @@ import { packBatch, segmentName } from '../ledger/segment.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
 import type { Lookup } from './load.js'
 import { loadPlanNeeds } from './load-plans.js'
+import { noteLeftOver } from './mended.js'
 import type { Pass, TurnDeps } from './pass.js'
 import type { Workspace } from './workspace.js'
 
@@ -23,8 +24,10 @@ export type Spoken = 'quiet' | 'speaking' | 'cut_off'
 export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<Spoken> {
   for (;;) {
     await loadPlanNeeds({ store: deps.store, lookup }, workspace.rows)
-    pass.hold_until = holdUntil(workspace.rows, pass.now, { ...recordedIn(workspace), outage_ms: pass.outage_ms })
+    const recorded = { ...recordedIn(workspace, pass), outage_ms: pass.outage_ms }
+    pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
     const decisions = deps.reconcile.decide({ rows: workspace.rows, now: pass.now, lag_ms: pass.lag_ms, hold_until: pass.hold_until })
+    if (pass.reconcile_count === 0) noteLeftOver(pass, workspace, { decisions, recorded })
     if (decisions.length === 0) return 'quiet'
     if (++pass.reconcile_count > RECONCILE_PASSES_MAX) {
       const speakers = [...new Set(decisions.map(({ said_by }) => said_by))].join(', ')
@@ -44,11 +47,14 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
 }
 
 /** A hold that this turn recorded already counts as any other. */
-function recordedIn({ snapshot }: Workspace): Omit<Recorded, 'outage_ms'> {
+function recordedIn({ snapshot }: Workspace, { wished }: Pass): Omit<Recorded, 'outage_ms'> {
   if (snapshot === undefined) return { wake_at: null, hold_until: null }
-  const { wake_at, hold_until } = snapshot.revision.watermarks
-  return { wake_at: wake_at === null ? null : instantMs(wake_at), hold_until: hold_until === null ? null : instantMs(hold_until) }
+  const { revision, watermarks } = snapshot.revision
+  const wake_at = wished?.revision === revision ? wished.wake_at : atOf(watermarks.wake_at)
+  return { wake_at, hold_until: atOf(watermarks.hold_until) }
 }
+
+const atOf = (text: string | null): number | null => (text === null ? null : instantMs(text))
 
 async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass, decisions: readonly Decision[]): Promise<StoredSegment[]> {
   const stamp = { ...deps.scope, now: pass.now, random: deps.random, source: 'servo/turn' } as const

@@ -13,6 +13,8 @@ export async function listNewSegments(
   isFolded: (segment_name: string) => boolean,
 ): Promise<SegmentHead[]> {
   const first = await listSegments(store, closed_through)
+  // Where nothing is new nothing is folded, out of order or otherwise: an idle workspace is listed once.
+  if (first.segments.every(({ segment_name }) => isFolded(segment_name))) return []
   const isSnapshot = store.page_is_snapshot && first.page_count === 1
   const segments = isSnapshot ? first.segments : await listAgain(store, closed_through, first)
   return inFoldOrder(segments.filter(({ segment_name }) => !isFolded(segment_name)))
@@ -25,7 +27,6 @@ async function listAgain(store: ObjectStore, closed_through: number, first: List
     (latest, { creation_time }) => (latest === '' || compareStamps(creation_time, latest) > 0 ? creation_time : latest),
     '',
   )
-  if (youngest === '') return []
   const second = await listSegments(store, closed_through)
   return second.segments.filter(({ creation_time }) => compareStamps(creation_time, youngest) <= 0)
 }

@@ -10,7 +10,7 @@ import type { OutcomeCounts, Revision } from '../tables/revision.js'
 import type { TableStore } from '../tables/snapshot.js'
 import type { FoldDeps, Pending } from './fold-segments.js'
 import type { Reconcile } from './reconcile.js'
-import type { TurnWatch } from './watch.js'
+import type { Mended, TurnWatch } from './watch.js'
 import type { Workspace } from './workspace.js'
 
 export type TurnDeps = TableStore &
@@ -28,6 +28,10 @@ export type TurnDeps = TableStore &
     readonly log?: (message: string) => void
   }
 
+/** When the last turn of this process wished to be called again, standing on this revision. One that publishes nothing
+ *  records nothing, and what was due before it has been looked at all the same. */
+export type Wish = { readonly revision: string; readonly wake_at: number | null }
+
 export type Pass = {
   readonly turn_id: string
   /** The server's time of the pointer read. */
@@ -43,17 +47,21 @@ export type Pass = {
   lag_ms: number
   /** How long turns of this process had not reached the store before this one. */
   readonly outage_ms: number
+  readonly wished: Wish | undefined
   /** No deadline is acted on before it. */
   hold_until: number | null
   more: boolean
   published_count: number
   reconcile_count: number
-  /** Segments that only a full listing of the window had found. */
-  late_count: number
+  /** What it found that nobody had come for. */
+  readonly mended: Map<Mended, number>
   readonly counts: { -readonly [K in keyof OutcomeCounts]: number }
 }
 
-export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, outage_ms: number): Pass {
+/** What the process remembers of the turns before this one. */
+export type Remembered = Pick<Pass, 'outage_ms' | 'wished'>
+
+export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, remembered: Remembered): Pass {
   const revision = workspace.snapshot?.revision
   return {
     turn_id: newUlid(deps.clock.now(), deps.random),
@@ -64,12 +72,12 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     queue: [],
     pending: pendingAfter(revision),
     lag_ms: 0,
-    outage_ms,
+    ...remembered,
     hold_until: null,
     more: false,
     published_count: 0,
     reconcile_count: 0,
-    late_count: 0,
+    mended: new Map(),
     counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
   }
 }

@@ -21,6 +21,7 @@ import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
 import { foldSegments, readSegments } from './fold-segments.js'
 import { decide } from './decide.js'
 import { differingHotRows, loadHotState } from './hot-state.js'
+import { noteWaiting } from './mended.js'
 import { findMissed, listNewSegments } from './order.js'
 import {
   beginPass,
@@ -34,6 +35,7 @@ import {
   type TurnDeps,
   takeSlice,
   waitForPointer,
+  type Wish,
 } from './pass.js'
 import { reportOf } from './watch.js'
 import { EMPTY_WORKSPACE, followPointer, lookupIn, type Workspace } from './workspace.js'
@@ -75,6 +77,7 @@ export function createTurn(deps: TurnDeps): Turn {
   let has_seen_pointer = false
   /** When the first of those turns began that did not reach the store, and after which none has ended well. */
   let unreached_since: number | undefined
+  let wished: Wish | undefined
 
   async function follow(): Promise<number> {
     const { published, server_time } = await readPointer(deps.store)
@@ -174,7 +177,7 @@ export function createTurn(deps: TurnDeps): Turn {
 
   async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
     const server_time = await follow()
-    const pass = beginPass(deps, workspace, server_time, outageBefore(server_time))
+    const pass = beginPass(deps, workspace, server_time, { outage_ms: outageBefore(server_time), wished })
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
     for (;;) {
@@ -214,7 +217,7 @@ export function createTurn(deps: TurnDeps): Turn {
     const listed = await listNewSegments(deps.store, pass.listed_after, isFolded)
     const names = new Set(listed.map(({ segment_name }) => segment_name))
     const late_only = late.filter(({ segment_name }) => !names.has(segment_name))
-    pass.late_count = late_only.length
+    noteWaiting(pass, workspace, { late_only, listed })
     return [...late_only, ...listed]
   }
 
@@ -222,7 +225,7 @@ export function createTurn(deps: TurnDeps): Turn {
   function noteEnd(pass: Pass | undefined, began: number): void {
     const { watch } = deps
     if (watch === undefined) return
-    if (pass !== undefined && pass.late_count > 0) watch.onMended('late_segment', pass.late_count)
+    for (const [kind, count] of pass?.mended ?? []) watch.onMended(kind, count)
     const outcome = pass === undefined ? 'failed' : pass.published_count > 0 ? 'published' : 'quiet'
     watch.onEnded({ outcome, duration_ms: deps.clock.elapsed() - began, rounds: pass?.reconcile_count ?? 0 })
   }
@@ -235,7 +238,9 @@ export function createTurn(deps: TurnDeps): Turn {
         if (pass !== 'lost') {
           unreached_since = undefined
           noteEnd(pass, began)
-          return answerOf(pass, workspace, wakeAt(deps, workspace, pass))
+          const wake_at = wakeAt(deps, workspace, pass)
+          wished = { revision: workspace.published?.pointer.revision ?? '', wake_at }
+          return answerOf(pass, workspace, wake_at)
         }
         workspace.rows.discard()
       } catch (error) {

@@ -22,11 +22,14 @@ export type TurnEnd = {
   readonly rounds: number
 }
 
+/** What a turn finds stuck, and sets going by doing what it always does (turn/mended.ts). */
+export type Mended = 'dispatch_late' | 'hot_state' | 'late_segment' | 'plan_late' | 'poke_missed' | 'wake_missed'
+
 export type TurnWatch = {
   readonly onPublished: (report: PublishReport) => void
   /** Another turn published first: what was folded is folded again. */
   readonly onLost: () => void
-  readonly onMended: (kind: 'late_segment' | 'hot_state', count: number) => void
+  readonly onMended: (kind: Mended, count: number) => void
   readonly onEnded: (end: TurnEnd) => void
 }
 

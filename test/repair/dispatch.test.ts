@@ -1,0 +1,138 @@
+// Tasks that could run and that nobody dispatched, and retries that are due while nobody wakes.
+
+import { expect, test } from '@jest/globals'
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
+import { createRepairWorld } from '../fixtures/repair-world.js'
+
+/** So slow that a turn publishes the plan, and leaves what is in it to the next one. */
+const SLOW = { latency_ms: () => 100 }
+
+test('a task that is READY without an outbox row goes on: the next turn dispatches it', async () => {
+  const world = createRepairWorld(SLOW)
+  const { say, append, tell, defineAssets, automation, pass, rows, states, expectInvariants } = world
+  await tell(defineAssets)
+  await append(say.runRequested('user:1', { assets: { keys: ['a'] } }))
+  // There is more to do, and the process is gone before anybody calls for it.
+  const doomed = automation('doomed')
+  expect(await doomed.turn()).toMatchObject({ more: true })
+  doomed.process.kill()
+  const { turn, sweep, settled, repairs } = automation('next')
+  expect(await sweep()).toBe(0)
+  await pass(MINUTE_MS)
+  expect([await states(), await rows('dispatch_outbox')]).toEqual([['READY'], []])
+
+  await turn()
+  expect(await states()).toEqual(['DISPATCHED'])
+  expect(await rows('dispatch_outbox')).toMatchObject([{ task_key: 'a', attempt: 1, status: 'PENDING' }])
+  await settled()
+  expect(world.handed).toHaveLength(1)
+  expect(await repairs()).toEqual({ dispatch_late: 1 })
+  await expectInvariants()
+})
+
+test('a task that waits for room is not late: the turn that hears of the room dispatches it, and nothing is counted', async () => {
+  const { say, append, tell, defineAssets, automation, pass, states, worker } = createRepairWorld()
+  await tell(defineAssets)
+  await append(say.poolDefined('global', 1))
+  await append(say.runRequested('user:1', { assets: { keys: ['a', 'c'] } }))
+  const { turn, settled, repairs } = automation()
+  await turn()
+  await settled()
+  await worker.start()
+  await turn()
+  for (let minute = 0; minute < 5; minute++) {
+    await pass(30 * SECOND_MS)
+    await worker.beat(minute)
+    await turn()
+  }
+  expect(await states()).toEqual(['RUNNING', 'READY'])
+  await worker.finish()
+  await turn()
+  expect(await states()).toEqual(['SUCCEEDED', 'DISPATCHED'])
+  expect(await repairs()).toEqual({})
+})
+
+test('a retry that is due and that nobody woke for goes on: whichever turn comes next dispatches it', async () => {
+  const world = createRepairWorld()
+  const { say, append, automation, pass, rows, states, worker, expectInvariants } = world
+  const retry = { max_attempts: 2, backoff_seconds: 30, jitter: 0 }
+  await append(say.locationDeployed('main', 0), say.assetDefined('a', { retry }))
+  await append(say.runRequested('user:1'))
+  const { turn, sweep, settled, repairs } = automation()
+  await turn()
+  await settled()
+  await worker.start()
+  await worker.finish('FAILED')
+  const { wake_in_ms } = await turn()
+  expect(wake_in_ms).toBeGreaterThan(0)
+  expect(await states()).toEqual(['RETRY_WAIT'])
+  const first = world.last()
+  // The timer is lost, with whoever kept it.
+  await pass(10 * MINUTE_MS)
+  expect(await sweep()).toBe(0)
+  expect(await states()).toEqual(['RETRY_WAIT'])
+
+  await turn()
+  expect(await rows('tasks')).toMatchObject([{ state: 'DISPATCHED', attempt: 2 }])
+  await settled()
+  const second = world.last()
+  expect([second.attempt, second.attempt_id === first.attempt_id]).toEqual([2, false])
+  expect(await repairs()).toEqual({ wake_missed: 1 })
+  await expectInvariants()
+})
+
+test('a retry that is due and waits for room is no missed timer, however often the turn looks', async () => {
+  const world = createRepairWorld()
+  const { say, append, automation, pass, states, worker } = world
+  const retry = { max_attempts: 2, backoff_seconds: 30, jitter: 0 }
+  await append(say.locationDeployed('main', 0), say.assetDefined('a', { retry }), say.assetDefined('c'), say.poolDefined('global', 1))
+  await append(say.runRequested('user:1', { assets: { keys: ['a'] } }))
+  const { turn, settled, repairs } = automation()
+  await turn()
+  await settled()
+  await worker.start()
+  await worker.finish('FAILED')
+  // It takes the room that the first one leaves, for longer than that one waits.
+  await append(say.runRequested('user:2', { assets: { keys: ['c'] }, priority: 5 }))
+  await turn()
+  await settled()
+  const other = world.last()
+  await worker.start(other)
+  for (let beat = 0; beat < 6; beat++) {
+    await turn()
+    await pass(20 * SECOND_MS)
+    await worker.beat(beat, other)
+  }
+  await turn()
+  expect((await states()).toSorted()).toEqual(['RETRY_WAIT', 'RUNNING'])
+  await worker.finish('SUCCEEDED', other)
+  await turn()
+  expect((await states()).toSorted()).toEqual(['DISPATCHED', 'SUCCEEDED'])
+  expect(await repairs()).toEqual({})
+})
+
+test('an attempt that falls silent while a retry waits for room is given up in time: what was due before it has been looked at', async () => {
+  const world = createRepairWorld()
+  const { say, append, automation, pass, rows, worker } = world
+  const retry = { max_attempts: 2, backoff_seconds: 5, jitter: 0 }
+  const slow = say.assetDefined('c', { heartbeat_timeout_seconds: 60 })
+  await append(say.locationDeployed('main', 0), say.assetDefined('a', { retry }), slow, say.poolDefined('global', 1))
+  await append(say.runRequested('user:1', { assets: { keys: ['a'] } }))
+  const { turn, settled, repairs } = automation()
+  await turn()
+  await settled()
+  await worker.start()
+  await worker.finish('FAILED')
+  await append(say.runRequested('user:2', { assets: { keys: ['c'] }, priority: 5 }))
+  await turn()
+  await settled()
+  await worker.start()
+  let { wake_in_ms } = await turn()
+  // The loop comes whenever it was asked to: for the retry, which finds no room, and then for the deadline.
+  for (let wakes = 0; wakes < 2; wakes++) {
+    await pass(Math.max(SECOND_MS, wake_in_ms ?? 0))
+    ;({ wake_in_ms } = await turn())
+  }
+  expect(await rows('tasks')).toContainEqual(expect.objectContaining({ asset_key: 'c', outcome_reason: 'HEARTBEAT' }))
+  expect(await repairs()).toEqual({})
+})
