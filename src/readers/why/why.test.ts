@@ -11,6 +11,7 @@ const TASK = {
   attempt: 1,
   failures: 0,
   infra_losses: 0,
+  releases: 0,
   max_attempts: 3,
   max_infra_losses: 5,
   deps_total: 2,
@@ -116,6 +117,14 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     `b is tried again at ${T(42)}. Attempt 1 is over, because its worker refused to take it: It broke (2 of at most 5 losses that are not its code's fault).`,
   ],
   [
+    'its retry, after both',
+    {
+      task: { state: 'RETRY_WAIT', retry_at: at(42), failures: 1, infra_losses: 2, releases: 3, outcome_reason: 'RELEASED', error: null },
+    },
+    'RETRY_LATER',
+    `b is tried again at ${T(42)}. Attempt 1 is over, because its worker ended, and gave it back (1 of 3 attempts failed; 2 of at most 5 losses that are not its code's fault; given back 3 times).`,
+  ],
+  [
     'a retry that is due',
     { task: { state: 'RETRY_WAIT', retry_at: at(30) }, pools: [FREE] },
     'NEXT_TURN',
@@ -170,7 +179,16 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
       task: { state: 'RUNNING', cancel_requested_at: at(9), cancel_deadline_at: at(39) },
     },
     'CANCELLING',
-    `Run run_x is being cancelled since ${T(9)}, and b is RUNNING: its worker is told with the answer to its next heartbeat. At ${T(39)} it is given up as CANCELLED.`,
+    `Run run_x is being cancelled since ${T(9)}, and b is RUNNING: its worker is told to stop, at the latest with the answer to its next heartbeat. At ${T(39)} it is given up as CANCELLED.`,
+  ],
+  [
+    'a cancel, before it started',
+    {
+      run: { state: 'CANCELLING', cancel_requested_at: at(9) },
+      task: { state: 'DISPATCHED', cancel_requested_at: at(9), cancel_deadline_at: at(39) },
+    },
+    'CANCELLING',
+    `Run run_x is being cancelled since ${T(9)}, and b is DISPATCHED: the attempt is taken back, unless a worker has it already. At ${T(39)} it is given up as CANCELLED.`,
   ],
   [
     'nothing: it runs',

@@ -25,6 +25,7 @@ const ENDS: Readonly<Record<string, string>> = {
   HEARTBEAT: 'its worker sent no heartbeat in time',
   START_DEADLINE: 'no worker started it in time',
   HANDOVER_REFUSED: 'its worker refused to take it',
+  RELEASED: 'its worker ended, and gave it back',
 }
 
 function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'error'>): string {
@@ -33,11 +34,19 @@ function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'e
 }
 
 export function lastAttempt(task: TaskRow): string {
-  const counts =
-    task.failures > 0
-      ? `${task.failures} of ${task.max_attempts} attempts failed`
-      : `${task.infra_losses} of at most ${task.max_infra_losses} losses that are not its code's fault`
-  return `Attempt ${task.attempt} is over, because ${reasonOf(task)} (${counts}).`
+  const counts = countsOf(task)
+  return `Attempt ${task.attempt} is over, because ${reasonOf(task)}${counts.length === 0 ? '' : ` (${counts.join('; ')})`}.`
+}
+
+/** What it has had of what it may have. */
+function countsOf({ failures, max_attempts, infra_losses, max_infra_losses, releases }: TaskRow): readonly string[] {
+  const losses = `${infra_losses} of at most ${max_infra_losses} losses that are not its code's fault`
+  const released = (releases ?? 0) === 1 ? 'given back once' : `given back ${releases} times`
+  return [
+    ...(failures > 0 ? [`${failures} of ${max_attempts} attempts failed`] : []),
+    ...(infra_losses > 0 ? [losses] : []),
+    ...((releases ?? 0) > 0 ? [released] : []),
+  ]
 }
 
 /** A task that is over, with the upstream tasks whose success is missing. */
