@@ -1,56 +1,29 @@
 // Hands attempts over by HTTP, straight to the worker: one signed POST for several.
 
-import {
-  DISPATCH_PATH,
-  type Dispatch,
-  type DispatchRequest,
-  dispatchResponse,
-  SIGNATURE_HEADER,
-  WORKER_PROTOCOL,
-} from '../api/contract/worker.js'
-import { messageOf } from '../core/errors.js'
+import { DISPATCH_PATH, type Dispatch, type DispatchRequest, dispatchResponse, WORKER_PROTOCOL } from '../api/contract/worker.js'
 import { parseJson } from '../core/json.js'
 import { ERROR_MESSAGE_BYTES_MAX } from '../core/limits.js'
 import { cutText } from '../core/text.js'
-import type { Clock } from '../core/time.js'
-import { type Secrets, signBody } from '../core/token.js'
 import type { ErrorValue } from '../events/value.js'
 import type { DispatchPort, SendAnswer } from './dispatch.js'
+import { postSigned, reasonOf, type SignedPostDeps } from './signed-post.js'
 
-export type DirectDeps = {
-  readonly clock: Pick<Clock, 'now'>
-  /** undefined: workers of this workspace listen on loopback alone, and ask for no signature. */
-  readonly worker_secrets: Secrets | undefined
-}
-
-/** A worker answers at once, because it runs nothing before it answers. */
-const ANSWER_TIMEOUT_MS = 15_000
 /** These say "later", and nothing about the request. */
 const LATER = new Set([408, 425, 429])
 
-export const createDirectPort = ({ clock, worker_secrets }: DirectDeps): DispatchPort => ({
+export const createDirectPort = (deps: SignedPostDeps): DispatchPort => ({
   port: 'DIRECT',
   async send(worker_url, dispatches) {
-    const body = JSON.stringify({ protocol: WORKER_PROTOCOL, dispatches } satisfies DispatchRequest)
-    const signature = worker_secrets === undefined ? {} : { [SIGNATURE_HEADER]: signBody(worker_secrets, body, clock.now()) }
     const all = (answer: SendAnswer) => dispatches.map(() => answer)
     try {
-      const response = await fetch(new URL(DISPATCH_PATH, worker_url), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', ...signature },
-        body,
-        signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-      })
-      const text = await response.text()
-      return response.ok ? answersIn(text, dispatches) : all(answerOfStatus(response.status, text))
+      const request: DispatchRequest = { protocol: WORKER_PROTOCOL, dispatches: [...dispatches] }
+      const { status, is_taken, text } = await postSigned(deps, new URL(DISPATCH_PATH, worker_url), request)
+      return is_taken ? answersIn(text, dispatches) : all(answerOfStatus(status, text))
     } catch (error) {
       return all({ answer: 'UNREACHABLE', problem: `${worker_url} did not answer: ${reasonOf(error)}` })
     }
   },
 })
-
-/** What fetch says is "fetch failed"; why it did is the cause. */
-const reasonOf = (error: unknown): string => messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)
 
 function answerOfStatus(status: number, text: string): SendAnswer {
   if (LATER.has(status)) return { answer: 'BUSY' }

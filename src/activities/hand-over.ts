@@ -17,6 +17,7 @@ import type { Reader, View } from '../readers/reader.js'
 import type { Workspace } from '../turn/workspace.js'
 import type { DispatchPort, SendAnswer } from './dispatch.js'
 import { type EnvelopeDeps, envelopesOf, type OutboxEntry } from './envelope.js'
+import { createWithdrawal, partedByCancel } from './withdrawal.js'
 
 export type HandOverDeps = EnvelopeDeps & {
   readonly reader: Reader
@@ -55,6 +56,7 @@ type Sent = { readonly entry: OutboxEntry; readonly answer: SendAnswer }
 
 export function createHandOver(deps: HandOverDeps): HandOver {
   const { reader, port, clock, log } = deps
+  const withdrawal = createWithdrawal(deps)
   /** Attempts that this process has sent, for as long as they are out. */
   const sent = new Set<string>()
   const lanes = new Map<string, Lane>()
@@ -128,11 +130,11 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       published = { view, at: clock.elapsed() }
       const out = rows.hotRows('dispatch_outbox').filter(({ status }) => status === 'PENDING' || status === 'ACKED')
       forgetOthers(sent, out)
-      const fresh = out.filter(({ attempt_id }) => !sent.has(attempt_id))
-      if (fresh.length === 0) return
-      for (const [location_name, entries] of byLocation(
-        fresh.flatMap((outbox) => entryOf(rows.get('tasks', outbox.run_id, outbox.task_key), outbox)),
-      )) {
+      const { wanted, cancelled } = partedByCancel(
+        out.flatMap((outbox) => entryOf(rows.get('tasks', outbox.run_id, outbox.task_key), outbox)),
+      )
+      track(withdrawal.onPublish(view.sequence, cancelled))
+      for (const [location_name, entries] of byLocation(wanted.filter(({ outbox }) => !sent.has(outbox.attempt_id)))) {
         const worker_url = rows.get('code_locations', location_name)?.worker_url
         if (worker_url === undefined) continue
         for (const { outbox } of entries) sent.add(outbox.attempt_id)
@@ -145,9 +147,13 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       if (view === undefined) return 0
       const unstarted = await readUnstarted(view)
       const before = deps.submit.appender.now() - RESEND_AFTER_MS
-      const due = unstarted.filter(({ outbox }) => outbox.requested_at <= before)
+      const { wanted, cancelled } = partedByCancel(unstarted)
+      const due = wanted.filter(({ outbox }) => outbox.requested_at <= before)
       // A location whose worker is slow, or whose attempts cannot be put into words, holds up no other.
-      const sent = await Promise.allSettled([...byLocation(due)].map(([name, entries]) => sendAgain(view, name, entries)))
+      const sent = await Promise.allSettled([
+        withdrawal.sweep(view.sequence, cancelled),
+        ...[...byLocation(due)].map(([name, entries]) => sendAgain(view, name, entries)),
+      ])
       const failed = sent.find(({ status }) => status === 'rejected')
       if (failed?.status === 'rejected') throw failed.reason
       return unstarted.length

@@ -5,6 +5,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Activities, createActivities } from '../activities/index.js'
+import { createCancelPush } from '../activities/cancel-push.js'
 import { createDirectPort } from '../activities/direct.js'
 import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
 import { createHandOver } from '../activities/hand-over.js'
@@ -73,10 +74,14 @@ export async function startAutomation(config: AutomationConfig, options: Automat
     log,
     onAnswers: metrics.answers,
   })
+  const cancel_push = createCancelPush({ clock: deps.clock, worker_secrets: config.worker_secrets, log })
   const turn = createTurn({
     ...turnDeps(deps, appender, log),
     reconcile: createReconcile({ secret: config.secrets[0] }),
-    onPublish: hand_over.onPublish,
+    onPublish(workspace) {
+      hand_over.onPublish(workspace)
+      cancel_push.onPublish(workspace)
+    },
     watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
   })
   const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed })
@@ -111,6 +116,7 @@ export async function startAutomation(config: AutomationConfig, options: Automat
       stop()
       ensuring.stop()
       await hand_over.settled()
+      await cancel_push.settled()
       await served?.close()
       await closeClient()
       await connection.close()

@@ -14,6 +14,7 @@ import { type ExecutionDeps, executionFault, noteExecution, otherExecution, star
 import { isProblem, type Problem, problem } from './problem.js'
 import { claimStart } from './starts.js'
 import { type Submit, submitDrafts } from './submit.js'
+import { type Cancelled, withdrawFrom } from './withdraw.js'
 
 export type AttemptDeps = Submit &
   ExecutionDeps & {
@@ -79,7 +80,7 @@ export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: S
   if (isProblem(task)) return task
   const { execution_id, worker_id } = facts
   if (!isActive(task.state)) return overProblem(task)
-  if (task.cancel_requested_at !== null) return stop(`The run of ${task.task_key} is to be cancelled.`)
+  if (task.cancel_requested_at !== null) return refuseCancelled(deps, { ...task, attempt_id: claims.attempt_id }, said)
   if (task.execution_id !== null && task.execution_id !== execution_id) return otherExecution(task.task_key, task.execution_id)
   const ids = idsOf(claims)
   const owner = await claimStart(deps, startGroupOf(task), { ...ids, execution_id, worker_id, sequence })
@@ -93,6 +94,12 @@ export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: S
   )
   noteExecution(deps, ids.attempt_id, { execution_id, beat_at: deps.clock.elapsed() })
   return { attempt_id: ids.attempt_id, heartbeat_interval_ms: beatEvery(task) }
+}
+
+/** It ends here and now: nobody has to wait for an attempt that never began. */
+async function refuseCancelled(deps: AttemptDeps, task: Cancelled, { execution_id, sequence }: Execution): Promise<Problem> {
+  const owner = await withdrawFrom(deps, sequence, task, execution_id)
+  return owner === undefined ? stop(`The run of ${task.task_key} is to be cancelled.`) : otherExecution(task.task_key, owner)
 }
 
 /** Said at most one a third of the timeout, so that one lost beat loses no attempt. */

@@ -8,7 +8,7 @@ import type { Scope } from './ids.js'
 import { LOG_CHUNK_DIGITS, START_LOG_DIGITS } from './limits.js'
 import { compareText } from './order.js'
 import { floorTo, instantText, MINUTE_MS } from './time.js'
-import { ulidAt } from './ulid.js'
+import { ulidAt, ulidFromBytes } from './ulid.js'
 
 export const base32Lower = (bytes: Uint8Array): string => base32nopad.encode(bytes).toLowerCase()
 
@@ -100,6 +100,9 @@ export const taskHeartbeatKey = ({ run_id, task_key, attempt, attempt_id, seq }:
 export const taskFinishedKey = ({ run_id, task_key, attempt, attempt_id }: AttemptIds): string =>
   `finished:${run_id}:${task_key}:${attempt}:${attempt_id}`
 export const attemptLostKey = ({ run_id, task_key, attempt }: AttemptRef): string => `lost:${run_id}:${task_key}:${attempt}`
+
+/** Who has an attempt that is taken back: no execution, so that none can start it. The same for all who take it back. */
+export const withdrawnExecutionId = (attempt_id: string): string => ulidFromBytes(sha256(`withdrawn/${attempt_id}`).subarray(0, 16))
 
 // Sensors
 

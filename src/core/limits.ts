@@ -97,6 +97,8 @@ export const WORKER_SLOTS_DEFAULT = 8
 export const DISPATCHES_PER_REQUEST_MAX = 50
 /** Callbacks in one request of a worker: those of a full worker are a few requests. */
 export const CALLBACKS_PER_REQUEST_MAX = 200
+/** Attempts that one request tells a worker to stop: all of a full workspace's. */
+export const CANCELS_PER_REQUEST_MAX = 1_000
 /** Ten times as long as one for the longest keys. */
 export const TASK_TOKEN_CHARACTERS_MAX = 16 * KB
 /** A host and a process id, or the name of a pod. */

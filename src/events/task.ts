@@ -72,6 +72,8 @@ export const TASK_FINISHED = defineEvent({
       skip_reason: text.exactOptional(),
       retry_after_seconds: seconds(0).exactOptional(),
       worker_finished_at: instant.exactOptional(),
+      /** Of CANCELLED: the attempt was taken back before any code of it ran, and no worker says it. */
+      withdrawn: z.boolean().exactOptional(),
     })
     .refine(...SUCCESS_HAS_MATERIALIZATION)
     .refine(...FAILURE_HAS_ERROR),

@@ -47,6 +47,12 @@ const EVENTS: readonly (readonly [string, (story: RunStory) => string, Readonly<
       ] as const,
   ),
   [
+    'TaskFinished CANCELLED, of an attempt that was taken back',
+    (story) =>
+      story.fold({ ...story.say.taskFinished(active(story), 'CANCELLED', { withdrawn: true }), idempotency_key: 'finished again' }),
+    facts({ DISPATCHED: 'CANCELLED', RUNNING: 'CANCELLED' }),
+  ],
+  [
     'TaskFinished FAILED',
     (story) => story.fold({ ...story.say.taskFinished(active(story), 'FAILED'), idempotency_key: 'finished again' }),
     facts({ DISPATCHED: 'RETRY_WAIT', RUNNING: 'RETRY_WAIT' }),

@@ -212,7 +212,7 @@ export function foldTaskFinished(rows: WorkingSet, { payload }: EventOf<'TaskFin
   const task = activeTask(rows, payload, 'BASIS_MISSING')
   if (isRefused(task)) return task
   closeOutbox(rows, task, 'FINISHED', 'FINISHED', moment)
-  const run = startRun(rows, runOf(rows, payload), moment)
+  const run = payload.withdrawn === true ? runOf(rows, payload) : startRun(rows, runOf(rows, payload), moment)
   endAttempt(rows, run, task, finishOf(task, payload, moment), moment)
   return undefined
 }
@@ -243,7 +243,11 @@ function finishOf(task: TaskRow, payload: EventOf<'TaskFinished'>['payload'], mo
       return { by: 'FINISHED_SKIPPED', state: 'SKIPPED', changes, attempt }
     }
     case 'CANCELLED': {
-      const changes = { execution_id, code_version, metadata, error, outcome_reason: 'WORKER_CANCELLED' }
+      // What was taken back ended with its run, as what was never dispatched does.
+      const changes =
+        payload.withdrawn === true
+          ? { outcome_reason: 'RUN_CANCELLED' }
+          : { execution_id, code_version, metadata, error, outcome_reason: 'WORKER_CANCELLED' }
       return { by: 'FINISHED_CANCELLED', state: 'CANCELLED', changes, attempt }
     }
     case 'FAILED': {

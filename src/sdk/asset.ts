@@ -65,6 +65,7 @@ const POLICY: Readonly<Record<keyof Policy, Shape['optional'][string]>> = {
   start_timeout_seconds: seconds,
   heartbeat_timeout_seconds: seconds,
   timeout_seconds: seconds,
+  cancel_grace_seconds: seconds,
   priority: wholeFrom(PRIORITY_MIN, PRIORITY_MAX),
   pools: namesOf(idOf('name'), 'pool names'),
   partitions_per_task: wholeFrom(1, TASK_PARTITIONS_MAX),

@@ -29,6 +29,8 @@ export type Policy = {
   readonly start_timeout_seconds?: number
   readonly heartbeat_timeout_seconds?: number
   readonly timeout_seconds?: number
+  /** How long code may take to stop after its run was cancelled; then its task is closed all the same. */
+  readonly cancel_grace_seconds?: number
   readonly priority?: number
   readonly pools?: readonly string[]
   readonly partitions_per_task?: number

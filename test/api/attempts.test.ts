@@ -76,7 +76,7 @@ describe('an attempt', () => {
     expect(await worker.post(`${out.path}/completed`, said, out.headers)).toMatchObject({ status: 200 })
     await world.turn.run()
     const { body } = await people.get(`/runs/${out.claims.run_id}/tasks/a?fresh=true`)
-    expect(body).toMatchObject({ state: 'RETRY_WAIT', failures: 0, infra_losses: 1, error: { code: 'WORKER_DRAINED' } })
+    expect(body).toMatchObject({ state: 'DISPATCHED', attempt: 2, failures: 0, infra_losses: 0, error: { code: 'WORKER_DRAINED' } })
     await people.post(`/runs/${out.claims.run_id}/cancel?wait=true`)
   })
 

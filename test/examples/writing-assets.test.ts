@@ -90,7 +90,7 @@ describe('its figures', () => {
     story.foldDecision(decision)
     const task = story.story.row('tasks', String(decision.drafts[0]?.correlation_id), 'a')
     if (task === undefined) throw new Error('The run has no task.')
-    const { retry, max_attempts, max_infra_losses, start_timeout_ms, heartbeat_timeout_ms, timeout_ms, priority } = task
+    const { retry, max_attempts, max_infra_losses, start_timeout_ms, heartbeat_timeout_ms, timeout_ms, cancel_grace_ms, priority } = task
     const rows = [...DOCUMENT.matchAll(/^\| `([\w.]+)` \| (\S+) \|/gm)].map(([, member, value]) => [member, value])
     expect(Object.fromEntries(rows)).toEqual({
       'retry.max_attempts': String(max_attempts),
@@ -99,6 +99,7 @@ describe('its figures', () => {
       start_timeout_seconds: String(start_timeout_ms / 1_000),
       heartbeat_timeout_seconds: String(heartbeat_timeout_ms / 1_000),
       timeout_seconds: timeout_ms === null ? 'none' : String(timeout_ms),
+      cancel_grace_seconds: String(cancel_grace_ms / 1_000),
       priority: String(priority),
     })
     expect(DOCUMENT).toContain(`closed ${task.cancel_grace_ms / 1_000} seconds later`)

@@ -29,6 +29,20 @@ export const EXECUTION: readonly Mutant[] = [
     killed_by: { file: 'test/api/attempts.test.ts', title: 'is not heard: heartbeat {"seq":0}' },
   },
   {
+    name: 'attempts of cancelled runs taken back without their claim',
+    edits: [
+      {
+        file: 'src/commands/withdraw.ts',
+        find: 'return (await claimStart(deps, startGroupOf(task), claim)).execution_id',
+        replace: 'return (await claimStart(deps, startGroupOf(task), claim)) && claim.execution_id',
+      },
+    ],
+    killed_by: {
+      file: 'test/api/cancels.test.ts',
+      title: 'is not taken from an execution that has the claim and is about to be answered',
+    },
+  },
+  {
     name: 'deadlines judged right after an outage',
     edits: [{ file: 'src/controllers/hold.ts', find: 'if (outage_ms > TURN_GAP_MS_MAX)', replace: 'if (outage_ms < 0)' }],
     killed_by: turn('controllers', 'give nothing up right after the store was out of reach, for nobody could say that it lives'),

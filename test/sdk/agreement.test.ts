@@ -40,11 +40,13 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   start_timeout_seconds: seconds,
   heartbeat_timeout_seconds: seconds,
   timeout_seconds: seconds,
+  cancel_grace_seconds: seconds,
   retry: fc.record({
     max_attempts: around(1, 2 ** 31 - 1),
     max_infra_losses: around(0, 2 ** 31 - 1),
     backoff_seconds: fc.oneof(fc.constant(1), seconds),
     factor: fc.oneof(fc.constant(1), around(1, RETRY_FACTOR_MAX)),
+    max_backoff_seconds: fc.oneof(fc.constant(1), seconds),
     jitter: often(0, 1),
   }),
   partitions: often(

@@ -4,6 +4,8 @@ import { describe, expect, test } from '@jest/globals'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { workerOpenApi } from '../../src/api/contract/worker-openapi.js'
 import {
+  cancelRequest,
+  cancelResponse,
   completedRequest,
   completedResponse,
   dispatchRequest,
@@ -26,6 +28,8 @@ const HOW = 'Rewrite it with: UPDATE_GOLDEN=1 NODE_OPTIONS=--experimental-vm-mod
 const SCHEMAS = {
   DispatchRequest: dispatchRequest,
   DispatchResponse: dispatchResponse,
+  CancelRequest: cancelRequest,
+  CancelResponse: cancelResponse,
   StartedRequest: startedRequest,
   StartedResponse: startedResponse,
   HeartbeatRequest: heartbeatRequest,
@@ -58,7 +62,7 @@ const nameOf = (path: string, kind: 'Request' | 'Response') => `${path.charAt(0)
 
 /** Every body of every story, by the schema that it has to be. */
 const bodies = STORY_NAMES.flatMap((storyName) => {
-  const { request, response, callbacks, drain } = readStory(storyName)
+  const { request, response, callbacks, drain, cancel } = readStory(storyName)
   return [
     { at: `${storyName}.request`, schema: 'DispatchRequest' as const, value: request as object },
     { at: `${storyName}.response`, schema: 'DispatchResponse' as const, value: response as object },
@@ -67,6 +71,12 @@ const bodies = STORY_NAMES.flatMap((storyName) => {
       : [
           { at: `${storyName}.drain.request`, schema: 'DispatchRequest' as const, value: drain.request as object },
           { at: `${storyName}.drain.response`, schema: 'DispatchResponse' as const, value: drain.response as object },
+        ]),
+    ...(cancel === undefined
+      ? []
+      : [
+          { at: `${storyName}.cancel.request`, schema: 'CancelRequest' as const, value: cancel.request as object },
+          { at: `${storyName}.cancel.response`, schema: 'CancelResponse' as const, value: cancel.response as object },
         ]),
     ...callbacks.flatMap(({ path, body, answer, status }, i) => [
       { at: `${storyName}.callbacks[${i}].body`, schema: nameOf(path, 'Request'), value: body },

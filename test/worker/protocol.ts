@@ -17,8 +17,18 @@ const SECRET = { secret_key_id: 'k1', secret: 'a secret of the tests' }
 const START_TIMEOUT_MS = 120_000
 const template = readStory('success').request.dispatches[0] as Dispatch
 
-/** `takes_together`: the API says that it takes callbacks of several attempts in one request. */
-export function protocolSuite(name: string, startWorkerProcess: StartWorkerProcess, takes_together = false): void {
+type Kept = {
+  /** The API says that it takes callbacks of several attempts in one request. */
+  readonly takes_together?: boolean
+  /** The worker has the path that it need not have. */
+  readonly has_cancel_path?: boolean
+}
+
+export function protocolSuite(
+  name: string,
+  startWorkerProcess: StartWorkerProcess,
+  { takes_together = false, has_cancel_path = false }: Kept = {},
+): void {
   drainSuite(name, startWorkerProcess)
   describe(`the protocol, kept by ${name}`, () => {
     let folder = ''
@@ -44,8 +54,9 @@ export function protocolSuite(name: string, startWorkerProcess: StartWorkerProce
       expect(receiver.faults).toEqual([])
     })
 
-    const post = (body: string, headers: Readonly<Record<string, string>>) =>
-      fetch(`${worker.url}/servo/v1/dispatch`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+    const postTo = (path: string, body: string, headers: Readonly<Record<string, string>>) =>
+      fetch(`${worker.url}/servo/v1/${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
+    const post = (body: string, headers: Readonly<Record<string, string>>) => postTo('dispatch', body, headers)
     const signed = (body: string) => post(body, { 'servo-signature': signBody([SECRET], body, Date.now()) })
     const living = (dispatch: Dispatch, attempt_id: string) => livingDispatch(receiver, dispatch, attempt_id)
     const dispatch = async (dispatches: readonly Dispatch[]): Promise<DispatchResponse['answers']> => {
@@ -57,8 +68,10 @@ export function protocolSuite(name: string, startWorkerProcess: StartWorkerProce
     const touch = async (attempt_id: string) =>
       dispatch([living({ ...template, asset_key: 'conformance.touch', upstream: {} }, attempt_id)])
 
-    const play = async (story: Story): Promise<{ readonly attempt_id: string; readonly answers: DispatchResponse['answers'] }> => {
-      const attempt_id = newAttempt()
+    const play = async (
+      story: Story,
+      attempt_id = newAttempt(),
+    ): Promise<{ readonly attempt_id: string; readonly answers: DispatchResponse['answers'] }> => {
       receiver.answerBy(({ path }, earlier) => replyOf(story, path, earlier.filter((each) => each.path === path).length))
       const answers = await dispatch(story.request.dispatches.map((each) => living(each, attempt_id)))
       const last = story.callbacks.at(-1)
@@ -67,15 +80,18 @@ export function protocolSuite(name: string, startWorkerProcess: StartWorkerProce
       return { attempt_id, answers }
     }
 
-    test.each(STORY_NAMES.filter((each) => readStory(each).drain === undefined))('tells the story %s', async (storyName) => {
-      const story = readStory(storyName)
-      const { attempt_id, answers } = await play(story)
-      // How a worker words why it refuses is its own affair.
-      const shortened = (all: Story['response']['answers']) => all.map(({ answer, error }) => ({ answer, code: error?.code }))
-      expect(shortened(answers)).toEqual(shortened(story.response.answers))
-      for (const { error } of answers) if (error !== undefined) expect(error.message).toMatch(/\w \w.*\.$/)
-      expect(masked(receiver.of(attempt_id))).toEqual(story.callbacks.map(({ path, body }) => ({ path, body })))
-    })
+    test.each(STORY_NAMES.filter((each) => readStory(each).drain === undefined && readStory(each).cancel === undefined))(
+      'tells the story %s',
+      async (storyName) => {
+        const story = readStory(storyName)
+        const { attempt_id, answers } = await play(story)
+        // How a worker words why it refuses is its own affair.
+        const shortened = (all: Story['response']['answers']) => all.map(({ answer, error }) => ({ answer, code: error?.code }))
+        expect(shortened(answers)).toEqual(shortened(story.response.answers))
+        for (const { error } of answers) if (error !== undefined) expect(error.message).toMatch(/\w \w.*\.$/)
+        expect(masked(receiver.of(attempt_id))).toEqual(story.callbacks.map(({ path, body }) => ({ path, body })))
+      },
+    )
 
     test('runs an attempt once that it is sent twice, in one request and in two', async () => {
       const attempt_id = newAttempt()
@@ -188,6 +204,32 @@ export function protocolSuite(name: string, startWorkerProcess: StartWorkerProce
         running: expect.any(Number),
         slots: expect.any(Number),
       })
+    })
+
+    if (!has_cancel_path) {
+      test('answers 404 where it is told to stop attempts, because it need not have a path for that', async () => {
+        const body = JSON.stringify({ protocol: 'servo-worker-v1', attempt_ids: [newAttempt()] })
+        expect((await postTo('cancel', body, { 'servo-signature': signBody([SECRET], body, Date.now()) })).status).toBe(404)
+      })
+      return
+    }
+
+    test.each(STORY_NAMES.filter((each) => readStory(each).cancel !== undefined))('tells the story %s', async (storyName) => {
+      const story = readStory(storyName)
+      const { request, response } = story.cancel ?? { request: { attempt_ids: [] }, response: { attempt_ids: [] } }
+      const attempt_id = newAttempt()
+      const told = play(story, attempt_id)
+      await receiver.until(() => receiver.of(attempt_id).some(({ path }) => path === 'heartbeat'), 'A heartbeat')
+      const withLiving = (ids: readonly string[]) => ids.map((id) => (id === story.request.dispatches[0]?.attempt_id ? attempt_id : id))
+      const body = JSON.stringify({ ...request, attempt_ids: withLiving(request.attempt_ids) })
+      expect((await postTo('cancel', body, {})).status).toBe(401)
+      const answer = await postTo('cancel', body, { 'servo-signature': signBody([SECRET], body, Date.now()) })
+      expect({ status: answer.status, body: await answer.json() }).toEqual({
+        status: 200,
+        body: { attempt_ids: withLiving(response.attempt_ids) },
+      })
+      await told
+      expect(masked(receiver.of(attempt_id))).toEqual(story.callbacks.map(({ path, body: said }) => ({ path, body: said })))
     })
   })
 }

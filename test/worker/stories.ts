@@ -2,7 +2,7 @@
 // API answers to it. Ids, instants and stacks are of no story: they are masked by values that the contract takes.
 
 import { readdirSync, readFileSync } from 'node:fs'
-import type { DispatchRequest } from '../../src/api/contract/worker.js'
+import type { CancelRequest, CancelResponse, DispatchRequest } from '../../src/api/contract/worker.js'
 import type { Callback, CallbackPath, Reply } from '../fixtures/callback-receiver.js'
 
 export type Said = { readonly path: CallbackPath; readonly body: object; readonly status: number; readonly answer?: object }
@@ -12,6 +12,8 @@ export type Story = {
   readonly request: DispatchRequest
   readonly response: { readonly answers: readonly { readonly answer: string; readonly error?: { readonly code: string } }[] }
   readonly callbacks: readonly Said[]
+  /** The worker is told to stop attempts after the first heartbeat. A worker need not have a path for it. */
+  readonly cancel?: { readonly request: CancelRequest; readonly response: CancelResponse }
   /** The worker is told to end after the first heartbeat, and is handed this one more. */
   readonly drain?: { readonly grace_ms: number } & Pick<Story, 'request' | 'response'>
 }

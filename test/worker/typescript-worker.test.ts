@@ -21,5 +21,5 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const startProcess = (environment: Readonly<Record<string, string>>) => startListening(process.execPath, [main], environment)
-protocolSuite('the worker in TypeScript', startProcess)
-protocolSuite('the worker in TypeScript, with callbacks together', startProcess, true)
+protocolSuite('the worker in TypeScript', startProcess, { has_cancel_path: true })
+protocolSuite('the worker in TypeScript, with callbacks together', startProcess, { has_cancel_path: true, takes_together: true })

@@ -1,4 +1,4 @@
-// The OpenAPI 3.1 document of the worker protocol, made from the contract's schemas: a worker's one operation, and as its
+// The OpenAPI 3.1 document of the worker protocol, made from the contract's schemas: what is asked of a worker, and as
 // callbacks what the worker says back. docs/worker-openapi.json is what this returns.
 
 import { z } from 'zod'
@@ -7,6 +7,9 @@ import {
   callbackAnswer,
   callbacksRequest,
   callbacksResponse,
+  CANCEL_PATH,
+  cancelRequest,
+  cancelResponse,
   completedRequest,
   completedResponse,
   dispatch,
@@ -32,6 +35,8 @@ const SCHEMAS = [
   dispatchRequest,
   dispatchAnswer,
   dispatchResponse,
+  cancelRequest,
+  cancelResponse,
   startedRequest,
   startedResponse,
   heartbeatRequest,
@@ -54,7 +59,7 @@ export const workerOpenApi = (): JsonObject => ({
     version: WORKER_PROTOCOL,
     description: 'What a worker is handed, and what it says back. docs/worker-protocol.md explains it step by step.',
   },
-  paths: { [DISPATCH_PATH]: { post: dispatchOperation() } },
+  paths: { [DISPATCH_PATH]: { post: dispatchOperation() }, [CANCEL_PATH]: { post: cancelOperation() } },
   components: {
     schemas: { ...contractSchemas(), Problem: PROBLEM },
     securitySchemes: {
@@ -131,6 +136,20 @@ const content = (type: string, name: string): JsonObject => ({ content: { [type]
 const body = (name: string): JsonObject => ({ required: true, ...content('application/json', name) })
 const answer = (description: string, name: string): JsonObject => ({ description, ...content('application/json', name) })
 const problem = (description: string): JsonObject => ({ description, ...content('application/problem+json', 'Problem') })
+
+const cancelOperation = (): JsonObject => ({
+  operationId: 'cancel',
+  summary: 'Says which attempts are to stop, up to 1,000 in one request. A worker need not have it.',
+  security: [{ signature: [] }, {}],
+  requestBody: body('CancelRequest'),
+  responses: {
+    200: answer('Those that this worker has are told to stop.', 'CancelResponse'),
+    400: problem('The body is not what the protocol says; nothing of it was taken.'),
+    401: problem('The signature is missing, wrong, too old, or of a key that is not known.'),
+    404: problem('The worker does not have it: it learns of a cancel with the answer to its next heartbeat.'),
+    413: problem('The body is larger than 32 MiB.'),
+  },
+})
 
 const PROBLEM: JsonObject = {
   description: 'A problem of RFC 9457.',

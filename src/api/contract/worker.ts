@@ -5,6 +5,7 @@ import { z } from 'zod'
 import {
   ASSET_KEY_CHARACTERS_MAX,
   CALLBACKS_PER_REQUEST_MAX,
+  CANCELS_PER_REQUEST_MAX,
   DISPATCHES_PER_REQUEST_MAX,
   LOG_LINE_CHARACTERS_MAX,
   LOG_LINES_PER_CHUNK_MAX,
@@ -19,6 +20,8 @@ import { count, errorValue, id, instant, json, longCount, type Parsed, positiveC
 export const WORKER_PROTOCOL = 'servo-worker-v1'
 /** Where a worker listens, below the URL that its location was deployed with. */
 export const DISPATCH_PATH = '/servo/v1/dispatch'
+/** A worker need not have it: what it says comes with the answer to the next heartbeat, too. */
+export const CANCEL_PATH = '/servo/v1/cancel'
 export const SIGNATURE_HEADER = 'servo-signature'
 
 // What a worker is handed
@@ -86,6 +89,19 @@ export const dispatchAnswer = z
 export const dispatchResponse = z.object({ answers: z.array(dispatchAnswer) }).meta({ id: 'DispatchResponse' })
 export type DispatchAnswer = Parsed<typeof dispatchAnswer>
 export type DispatchResponse = Parsed<typeof dispatchResponse>
+
+export const cancelRequest = z
+  .object({
+    protocol: z.literal(WORKER_PROTOCOL),
+    attempt_ids: z.array(id('ulid')).min(1).max(CANCELS_PER_REQUEST_MAX).meta({ description: 'Attempts whose run is to be cancelled.' }),
+  })
+  .meta({ id: 'CancelRequest' })
+export type CancelRequest = Parsed<typeof cancelRequest>
+
+export const cancelResponse = z
+  .object({ attempt_ids: z.array(id('ulid')).meta({ description: 'Those of them that this worker has, and has told to stop.' }) })
+  .meta({ id: 'CancelResponse' })
+export type CancelResponse = Parsed<typeof cancelResponse>
 
 // What a worker says
 

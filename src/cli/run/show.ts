@@ -42,6 +42,7 @@ async function show(text: string, session: Session): Promise<void> {
   const run = await session.client.get<Run>(runPath(run_id), { fresh: true })
   if (session.json) return printJson(run)
   for (const line of runLines(run, session.screen, Date.now())) printLine(line)
+  if (run.tasks_open > 0) await showRetries(run_id, session)
   if (run.tasks_failed === 0) return
   const { rows } = await tasksOf(session, run_id, { state: 'FAILED', limit: FAILED_SHOWN })
   for (const { task_key, error } of rows) printLine(`  failed     ${task_key}: ${firstLine(error?.message ?? 'It says no reason.')}`)
@@ -50,6 +51,20 @@ async function show(text: string, session: Session): Promise<void> {
   const [first] = rows
   if (first !== undefined) note(`Its log: servo run logs ${run_id} '${first.task_key}'`)
 }
+
+/** Tasks that wait for their next try, and what became of the last one. */
+async function showRetries(run_id: string, session: Session): Promise<void> {
+  const { rows } = await tasksOf(session, run_id, { state: 'RETRY_WAIT', limit: FAILED_SHOWN })
+  for (const task of rows) {
+    const at = task.retry_at === null ? 'soon' : localText(Date.parse(task.retry_at))
+    const said = firstLine(task.error?.message ?? task.outcome_reason ?? '')
+    printLine(`  again      ${task.task_key}: ${at}, after attempt ${triesText(task)}${said === '' ? '' : `: ${said}`}`)
+  }
+}
+
+/** Losses and what was given back are more tries than the code's own. */
+const triesText = ({ attempt, max_attempts, infra_losses, releases }: Task): string =>
+  `${attempt}/${max_attempts + infra_losses + (releases ?? 0)}`
 
 function runLines(run: Run, screen: Screen, now: number): readonly string[] {
   const over = run.tasks_total - run.tasks_open
@@ -100,7 +115,7 @@ async function tasks(text: string, state: string | undefined, session: Session):
     inOrder.map((task) => [
       task.task_key,
       paintedState(session.screen, task.state),
-      `${task.attempt}/${task.max_attempts}`,
+      triesText(task),
       partitionsText(task.partitions),
       task.started_at === null ? '' : localText(Date.parse(task.started_at)),
       tookText(task.started_at, task.finished_at, now),

@@ -131,13 +131,21 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     'its retry, after its worker ended in order',
     { task: { state: 'RETRY_WAIT', retry_at: at(42), releases: 3, outcome_reason: 'RELEASED' } },
     'RETRY_LATER',
-    `b is tried again at ${T(42)}. Attempt 1 is over, because its worker ended, and gave it back (which is nobody's loss).`,
+    `b is tried again at ${T(42)}. Attempt 1 is over, because its worker ended, and gave it back (given back 3 times).`,
   ],
   [
     'its retry, after its workers gave it back too often',
     { task: { state: 'RETRY_WAIT', retry_at: at(42), releases: 20, infra_losses: 1, outcome_reason: 'RELEASED' } },
     'RETRY_LATER',
-    `b is tried again at ${T(42)}. Attempt 1 is over, because its worker ended, and gave it back (1 of at most 5 losses that are not its code's fault).`,
+    `b is tried again at ${T(42)}. Attempt 1 is over, because its worker ended, and gave it back (1 of at most 5 losses that are not its code's fault; given back 20 times).`,
+  ],
+  [
+    'its retry, after both',
+    {
+      task: { state: 'RETRY_WAIT', retry_at: at(42), failures: 1, infra_losses: 2, releases: 3, outcome_reason: 'RELEASED', error: null },
+    },
+    'RETRY_LATER',
+    `b is tried again at ${T(42)}. Attempt 1 is over, because its worker ended, and gave it back (1 of 3 attempts failed; 2 of at most 5 losses that are not its code's fault; given back 3 times).`,
   ],
   [
     'a retry that is due',
@@ -248,7 +256,16 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
       task: { state: 'RUNNING', cancel_requested_at: at(9), cancel_deadline_at: at(39) },
     },
     'CANCELLING',
-    `Run run_x is being cancelled since ${T(9)}, and b is RUNNING: its worker is told with the answer to its next heartbeat. At ${T(39)} it is given up as CANCELLED.`,
+    `Run run_x is being cancelled since ${T(9)}, and b is RUNNING: its worker is told to stop, at the latest with the answer to its next heartbeat. At ${T(39)} it is given up as CANCELLED.`,
+  ],
+  [
+    'a cancel, before it started',
+    {
+      run: { state: 'CANCELLING', cancel_requested_at: at(9) },
+      task: { state: 'DISPATCHED', cancel_requested_at: at(9), cancel_deadline_at: at(39) },
+    },
+    'CANCELLING',
+    `Run run_x is being cancelled since ${T(9)}, and b is DISPATCHED: the attempt is taken back, unless a worker has it already. At ${T(39)} it is given up as CANCELLED.`,
   ],
   [
     'nothing: it runs',
@@ -294,7 +311,7 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
       hold_until: at(50),
     },
     'CANCELLING',
-    `Run run_x is being cancelled since ${T(9)}, and b is RUNNING: its worker is told with the answer to its next heartbeat. At ${T(50)} it is given up as CANCELLED. ${HELD}`,
+    `Run run_x is being cancelled since ${T(9)}, and b is RUNNING: its worker is told to stop, at the latest with the answer to its next heartbeat. At ${T(50)} it is given up as CANCELLED. ${HELD}`,
   ],
   ['nothing: it succeeded', { task: { state: 'SUCCEEDED' } }, 'OVER', `b is over: it SUCCEEDED at ${T(20)} with attempt 1.`],
   [

@@ -121,7 +121,7 @@ function cancelling(run: RunRow, task: TaskRow, givenUp: GivenUp): Said {
   const end = deadline === null ? '' : ` At ${instantText(deadline.at)} it is given up as CANCELLED.${deadline.held}`
   return {
     code: 'CANCELLING',
-    sentence: `Run ${run.run_id} is being cancelled${since}, and ${task.task_key} is ${task.state}: its worker is told with the answer to its next heartbeat.${end}`,
+    sentence: `Run ${run.run_id} is being cancelled${since}, and ${task.task_key} is ${task.state}: ${task.state === 'DISPATCHED' ? 'the attempt is taken back, unless a worker has it already' : 'its worker is told to stop, at the latest with the answer to its next heartbeat'}.${end}`,
     since_at,
     due_at: deadline?.at ?? null,
   }

@@ -1,6 +1,5 @@
 // How a task ended, how its last attempt did, and what it waits for, in words. Pure.
 
-import { RELEASES_FREE_MAX } from '../../core/limits.js'
 import { instantText } from '../../core/time.js'
 import type { TaskRow } from '../../projections/run-table.js'
 import type { OverState } from '../../projections/state-machine.js'
@@ -34,14 +33,20 @@ function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'e
   return error === null ? end : `${end}: ${plain(error.message)}`
 }
 
-export const lastAttempt = (task: TaskRow): string => `Attempt ${task.attempt} is over, because ${reasonOf(task)} (${countOf(task)}).`
+export function lastAttempt(task: TaskRow): string {
+  const counts = countsOf(task)
+  return `Attempt ${task.attempt} is over, because ${reasonOf(task)}${counts.length === 0 ? '' : ` (${counts.join('; ')})`}.`
+}
 
-/** Against what it counts. From a bound on what is given back counts as lost, because something else is wrong. */
-function countOf(task: TaskRow): string {
-  if (task.outcome_reason === 'RELEASED' && (task.releases ?? 0) < RELEASES_FREE_MAX) return "which is nobody's loss"
-  return task.failures > 0
-    ? `${task.failures} of ${task.max_attempts} attempts failed`
-    : `${task.infra_losses} of at most ${task.max_infra_losses} losses that are not its code's fault`
+/** What it has had of what it may have. */
+function countsOf({ failures, max_attempts, infra_losses, max_infra_losses, releases }: TaskRow): readonly string[] {
+  const losses = `${infra_losses} of at most ${max_infra_losses} losses that are not its code's fault`
+  const released = (releases ?? 0) === 1 ? 'given back once' : `given back ${releases} times`
+  return [
+    ...(failures > 0 ? [`${failures} of ${max_attempts} attempts failed`] : []),
+    ...(infra_losses > 0 ? [losses] : []),
+    ...((releases ?? 0) > 0 ? [released] : []),
+  ]
 }
 
 /** A task that is over, with the upstream tasks whose success is missing. */

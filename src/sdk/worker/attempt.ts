@@ -166,7 +166,8 @@ function openHeartbeats(work: Work, { heartbeat_interval_ms }: StartedResponse):
 /** Never rejects: what the code throws is a value here, also when it throws after nobody waits for it any more. */
 function runCode(work: Work, { logger }: LogSender, { setProgress }: Heartbeats): Promise<CodeEnd> {
   const { dispatch, asset, stopping, abandoned } = work
-  if (abandoned.aborted) return Promise.resolve({ kind: 'abandoned' })
+  // Told to stop while it asked whether it may start: its code never begins.
+  if (abandoned.aborted || stopping.signal.aborted) return Promise.resolve({ kind: 'abandoned' })
   const dependencies = asset.definition.deps.map(({ asset_key }) => [asset_key, []] as const)
   const context: RunContext = {
     run_id: dispatch.run_id,

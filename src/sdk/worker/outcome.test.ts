@@ -41,6 +41,30 @@ describe('an attempt', () => {
   })
 
   test.each([
+    [30, 30],
+    [0.5, 0.5],
+    [0, 0],
+    [1e300, 316_224_000],
+    [-1, undefined],
+    [Number.NaN, undefined],
+    ['30', undefined],
+    [undefined, undefined],
+  ])('whose error says retry_after_seconds %p waits %p', (said, retry_after_seconds) => {
+    const busy = Object.assign(new Error('It is busy.'), { retry_after_seconds: said })
+    expect(outcome(threw(busy)).retry_after_seconds).toBe(retry_after_seconds)
+  })
+
+  test('whose error cannot be looked at failed all the same', () => {
+    const hostile = {
+      get retry_after_seconds() {
+        throw new Error('no')
+      },
+    }
+    expect(outcome(threw(hostile))).toMatchObject({ outcome: 'FAILED' })
+    expect([outcome(threw(null)).outcome, outcome(threw(undefined)).outcome]).toEqual(['FAILED', 'FAILED'])
+  })
+
+  test.each([
     ['cancel', 'CANCELLED'],
     ['drain', 'RELEASED'],
   ] as const)('that ends after %s is %s, whatever it returned or threw', (stopped, said) => {

@@ -1,7 +1,7 @@
 // What came of an attempt's code, as the callback `completed` says it. Whatever the code threw or returned, this answers.
 
 import type { CompletedRequest } from '../../api/contract/worker.js'
-import { ERROR_MESSAGE_BYTES_MAX } from '../../core/limits.js'
+import { DURATION_SECONDS_MAX, ERROR_MESSAGE_BYTES_MAX } from '../../core/limits.js'
 import { utf8Bytes } from '../../core/canonical.js'
 import { isPlainText } from '../../core/ids.js'
 import { messageOf } from '../../core/errors.js'
@@ -17,7 +17,10 @@ export type CodeEnd =
 
 type ErrorValue = NonNullable<CompletedRequest['error']>
 
-export type Outcome = Pick<CompletedRequest, 'outcome' | 'metadata' | 'data_version' | 'error' | 'skip_reason' | 'materialization_id'>
+export type Outcome = Pick<
+  CompletedRequest,
+  'outcome' | 'metadata' | 'data_version' | 'error' | 'skip_reason' | 'materialization_id' | 'retry_after_seconds'
+>
 
 /** `stopped`: why the signal was aborted before the code ended, if it was. */
 export function outcomeOf(end: CodeEnd, stopped: StopKind | undefined, newMaterializationId: () => string): Outcome {
@@ -25,7 +28,7 @@ export function outcomeOf(end: CodeEnd, stopped: StopKind | undefined, newMateri
   if (stopped === 'drain' || end.kind === 'abandoned') return { outcome: 'RELEASED', error: DRAINED }
   // Code that noticed the signal may return as if it had done its work.
   if (stopped === 'timeout') return { outcome: 'FAILED', error: TIMED_OUT }
-  return end.kind === 'threw' ? { outcome: 'FAILED', error: errorOf(end.error) } : returned(end.value, newMaterializationId)
+  return end.kind === 'threw' ? failed(end.error) : returned(end.value, newMaterializationId)
 }
 
 const DRAINED: ErrorValue = { code: 'WORKER_DRAINED', message: 'The worker was shut down before the code had ended.' }
@@ -42,7 +45,19 @@ function returned(value: unknown, newMaterializationId: () => string): Outcome {
     return result.outcome === 'SUCCEEDED' ? { ...result, materialization_id: newMaterializationId() } : result
   } catch (error) {
     // A getter of what was returned.
-    return { outcome: 'FAILED', error: errorOf(error) }
+    return failed(error)
+  }
+}
+
+const failed = (thrown: unknown): Outcome => ({ outcome: 'FAILED', error: errorOf(thrown), ...retryAfterOf(thrown) })
+
+/** What the error says of the pause before the next try goes before the asset's own. What is no number of seconds says nothing. */
+function retryAfterOf(thrown: unknown): Pick<Outcome, 'retry_after_seconds'> {
+  try {
+    const seconds = (thrown as { readonly retry_after_seconds?: unknown } | null | undefined)?.retry_after_seconds
+    return typeof seconds === 'number' && seconds >= 0 ? { retry_after_seconds: Math.min(seconds, DURATION_SECONDS_MAX) } : {}
+  } catch {
+    return {}
   }
 }
 

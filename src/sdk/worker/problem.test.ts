@@ -4,7 +4,7 @@ import { badRequest, pathText } from './problem.js'
 
 test('every member that is wrong is named by its path, with what to give', () => {
   const read = dispatchRequest.safeParse({ protocol: 'servo-worker-v2', dispatches: [{ attempt_id: 'a', sequence: -1 }] })
-  const problem = badRequest(read.error as NonNullable<typeof read.error>)
+  const problem = badRequest('DispatchRequest', read.error as NonNullable<typeof read.error>)
   expect(problem).toMatchObject({ status: 400, detail: expect.stringMatching(/: \d+ members are wrong\.$/) })
   const messages = new Map(problem.errors?.map(({ path, message }) => [path, message]))
   expect(messages.get('protocol')).toBe('Invalid input: expected "servo-worker-v1".')

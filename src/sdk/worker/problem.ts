@@ -21,7 +21,7 @@ export const notFound = (method: string, path: string): Problem => ({
   type: NO_PAGE,
   title: 'Not found',
   status: 404,
-  detail: `There is no ${method} ${path} here. A worker answers POST /servo/v1/dispatch and GET /healthz.`,
+  detail: `There is no ${method} ${path} here. A worker answers POST /servo/v1/dispatch, POST /servo/v1/cancel and GET /healthz.`,
 })
 
 export const notSigned = (detail: string): Problem => ({ type: NO_PAGE, title: 'Not signed', status: 401, detail })
@@ -30,7 +30,7 @@ export const tooLarge = (bytes_max: number): Problem => ({
   type: NO_PAGE,
   title: 'Too large',
   status: 413,
-  detail: `The body has more than ${bytes_max} bytes. Send fewer dispatches in one request.`,
+  detail: `The body has more than ${bytes_max} bytes. Send less in one request.`,
 })
 
 export const failedHere = (): Problem => ({
@@ -40,20 +40,23 @@ export const failedHere = (): Problem => ({
   detail: 'The worker could not handle the request. Its own log says why; send the request again.',
 })
 
-export const noJson = (): Problem => ({
+/** What is sent to a worker, by the name of its schema. */
+export type RequestName = 'DispatchRequest' | 'CancelRequest'
+
+export const noJson = (name: RequestName): Problem => ({
   type: NO_PAGE,
   title: 'Bad request',
   status: 400,
-  detail: 'The body is no JSON. Send a DispatchRequest of the protocol servo-worker-v1.',
+  detail: `The body is no JSON. Send a ${name} of the protocol servo-worker-v1.`,
 })
 
-export function badRequest(error: z.ZodError): Problem {
+export function badRequest(name: RequestName, error: z.ZodError): Problem {
   const errors = error.issues.map(({ path, message }) => ({ path: pathText(path), message: asSentence(message) }))
   return {
     type: NO_PAGE,
     title: 'Bad request',
     status: 400,
-    detail: `The body is no DispatchRequest of the protocol servo-worker-v1: ${errors.length === 1 ? 'one member is' : `${errors.length} members are`} wrong.`,
+    detail: `The body is no ${name} of the protocol servo-worker-v1: ${errors.length === 1 ? 'one member is' : `${errors.length} members are`} wrong.`,
     errors,
   }
 }

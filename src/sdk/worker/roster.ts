@@ -16,6 +16,8 @@ export type RosterOptions = {
 
 export type Roster = {
   readonly take: (dispatch: Dispatch) => DispatchAnswer
+  /** Tells them to stop. Answers which of them this worker has. */
+  readonly cancel: (attempt_ids: readonly string[]) => readonly string[]
   /** Attempts whose code runs, or is about to. */
   readonly running: () => number
   readonly isDraining: () => boolean
@@ -54,6 +56,11 @@ export function createRoster({ location, slots, start }: RosterOptions): Roster 
 
   return {
     take: (dispatch) => ({ attempt_id: dispatch.attempt_id, ...answer(dispatch) }),
+    cancel: (attempt_ids) =>
+      attempt_ids.filter((attempt_id) => {
+        attempts.get(attempt_id)?.stop('cancel')
+        return attempts.has(attempt_id)
+      }),
     running: () => working.size,
     isDraining: () => isDraining,
     async drain({ grace_ms, stop_grace_ms }) {

@@ -1,12 +1,21 @@
-// The HTTP side of a worker: two paths, and a problem for everything else.
+// The HTTP side of a worker: three paths, and a problem for everything else.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { DISPATCH_PATH, dispatchRequest, type DispatchRequest, SIGNATURE_HEADER } from '../../api/contract/worker.js'
+import type { z } from 'zod'
+import {
+  CANCEL_PATH,
+  cancelRequest,
+  type CancelRequest,
+  DISPATCH_PATH,
+  dispatchRequest,
+  type DispatchRequest,
+  SIGNATURE_HEADER,
+} from '../../api/contract/worker.js'
 import { messageOf } from '../../core/errors.js'
 import { parseJson } from '../../core/json.js'
 import type { Secret } from '../../core/run-id.js'
 import { signatureFault } from '../../core/token.js'
-import { badRequest, failedHere, noJson, notFound, notSigned, type Problem, PROBLEM_TYPE, tooLarge } from './problem.js'
+import { badRequest, failedHere, noJson, notFound, notSigned, type Problem, PROBLEM_TYPE, type RequestName, tooLarge } from './problem.js'
 
 export type ServerOptions = {
   /** Of those who may dispatch; none: whoever reaches the port may. */
@@ -14,6 +23,7 @@ export type ServerOptions = {
   readonly now: () => number
   readonly log: (message: string) => void
   readonly onDispatch: (request: DispatchRequest) => object
+  readonly onCancel: (request: CancelRequest) => object
   readonly health: () => object
 }
 
@@ -38,11 +48,20 @@ type Reply = { readonly status: number; readonly type: string; readonly body: ob
 const json = (body: object): Reply => ({ status: 200, type: 'application/json', body })
 const problem = (body: Problem): Reply => ({ status: body.status, type: PROBLEM_TYPE, body })
 
-async function answer({ secrets, now, onDispatch, health }: ServerOptions, request: IncomingMessage): Promise<Reply> {
+type Posted = { readonly name: RequestName; readonly schema: z.ZodType; readonly take: (request: never) => object }
+
+const postedTo = ({ onDispatch, onCancel }: ServerOptions, path: string): Posted | undefined => {
+  if (path === DISPATCH_PATH) return { name: 'DispatchRequest', schema: dispatchRequest, take: onDispatch }
+  return path === CANCEL_PATH ? { name: 'CancelRequest', schema: cancelRequest, take: onCancel } : undefined
+}
+
+async function answer(options: ServerOptions, request: IncomingMessage): Promise<Reply> {
+  const { secrets, now, health } = options
   const { method = 'GET', url = '/', headers } = request
   const path = url.split('?', 1)[0] as string
   if (method === 'GET' && path === '/healthz') return json(health())
-  if (method !== 'POST' || path !== DISPATCH_PATH) return problem(notFound(method, path))
+  const posted = method === 'POST' ? postedTo(options, path) : undefined
+  if (posted === undefined) return problem(notFound(method, path))
   const body = await readBody(request)
   if (body === undefined) return problem(tooLarge(BODY_BYTES_MAX))
   if (secrets.length > 0) {
@@ -51,9 +70,9 @@ async function answer({ secrets, now, onDispatch, health }: ServerOptions, reque
     if (fault !== undefined) return problem(notSigned(fault))
   }
   const value = parseJson(body)
-  if (value === undefined) return problem(noJson())
-  const read = dispatchRequest.safeParse(value)
-  return read.success ? json(onDispatch(read.data as DispatchRequest)) : problem(badRequest(read.error))
+  if (value === undefined) return problem(noJson(posted.name))
+  const read = posted.schema.safeParse(value)
+  return read.success ? json(posted.take(read.data as never)) : problem(badRequest(posted.name, read.error))
 }
 
 /** undefined: there is more of it than anybody should send. */

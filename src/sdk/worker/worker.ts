@@ -65,6 +65,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     now: clock.now,
     log,
     onDispatch: ({ dispatches }) => ({ answers: dispatches.map(roster.take) }),
+    onCancel: ({ attempt_ids }) => ({ attempt_ids: roster.cancel(attempt_ids) }),
     health: () => ({
       status: roster.isDraining() ? 'draining' : 'ok',
       location_name: location.name,

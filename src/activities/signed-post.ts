@@ -1,0 +1,33 @@
+// One POST to a worker, signed with the workspace's key. What an answer means is for the caller.
+
+import { SIGNATURE_HEADER } from '../api/contract/worker.js'
+import { messageOf } from '../core/errors.js'
+import type { Clock } from '../core/time.js'
+import { type Secrets, signBody } from '../core/token.js'
+
+export type SignedPostDeps = {
+  readonly clock: Pick<Clock, 'now'>
+  /** undefined: workers of this workspace listen on loopback alone, and ask for no signature. */
+  readonly worker_secrets: Secrets | undefined
+}
+
+export type SignedAnswer = { readonly status: number; readonly is_taken: boolean; readonly text: string }
+
+/** A worker answers at once, because it runs nothing before it answers. */
+const ANSWER_TIMEOUT_MS = 15_000
+
+/** Throws where nobody answered. */
+export async function postSigned({ clock, worker_secrets }: SignedPostDeps, url: URL, request: object): Promise<SignedAnswer> {
+  const body = JSON.stringify(request)
+  const signature = worker_secrets === undefined ? {} : { [SIGNATURE_HEADER]: signBody(worker_secrets, body, clock.now()) }
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...signature },
+    body,
+    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+  })
+  return { status: response.status, is_taken: response.ok, text: await response.text() }
+}
+
+/** What fetch says is "fetch failed"; why it did is the cause. */
+export const reasonOf = (error: unknown): string => messageOf(error instanceof Error && error.cause !== undefined ? error.cause : error)

@@ -1,0 +1,60 @@
+// Takes back what is with no worker yet and whose run is to be cancelled: with the publish that shows it, and again by the
+// sweep for as long as it is out. Whether a worker is there, is busy or was ever asked makes no difference to it.
+
+import { messageOf } from '../core/errors.js'
+import type { Clock } from '../core/time.js'
+import { type Cancelled, withdrawAttempts } from '../commands/withdraw.js'
+import type { Submit } from '../commands/submit.js'
+import type { ObjectStore } from '../storage/object-store.js'
+import type { OutboxEntry } from './envelope.js'
+
+export type WithdrawalDeps = {
+  readonly store: ObjectStore
+  readonly clock: Clock
+  readonly submit: Submit
+  readonly log: (message: string) => void
+}
+
+export type Withdrawal = {
+  /** `onPublish`: those that this process has not looked at yet. It never rejects: what fails is left to the sweep. */
+  readonly onPublish: (sequence: number, cancelled: readonly OutboxEntry[]) => Promise<void>
+  readonly sweep: (sequence: number, cancelled: readonly OutboxEntry[]) => Promise<void>
+}
+
+/** Of what was handed out and has not started, what is still wanted, and what is to be taken back. */
+export function partedByCancel(entries: readonly OutboxEntry[]): {
+  readonly wanted: readonly OutboxEntry[]
+  readonly cancelled: readonly OutboxEntry[]
+} {
+  const isCancelled = ({ task }: OutboxEntry) => task.cancel_requested_at !== null
+  return { wanted: entries.filter((entry) => !isCancelled(entry)), cancelled: entries.filter(isCancelled) }
+}
+
+export function createWithdrawal({ store, clock, submit, log }: WithdrawalDeps): Withdrawal {
+  const deps = { ...submit, store, clock, start_logs: new Map() }
+  /** Attempts that this process has seen with a publish, for as long as they are out. */
+  let seen: ReadonlySet<string> = new Set()
+
+  const withdraw = (sequence: number, entries: readonly OutboxEntry[]): Promise<number> =>
+    withdrawAttempts(
+      deps,
+      sequence,
+      entries.map(({ outbox, task }): Cancelled => ({ ...task, attempt_id: outbox.attempt_id })),
+    )
+
+  return {
+    async onPublish(sequence, cancelled) {
+      const fresh = cancelled.filter(({ outbox }) => !seen.has(outbox.attempt_id))
+      seen = new Set(cancelled.map(({ outbox }) => outbox.attempt_id))
+      if (fresh.length === 0) return
+      try {
+        await withdraw(sequence, fresh)
+      } catch (error) {
+        log(`Attempts of cancelled runs could not be taken back now, and will be looked at again: ${messageOf(error)}`)
+      }
+    },
+    async sweep(sequence, cancelled) {
+      await withdraw(sequence, cancelled)
+    },
+  }
+}

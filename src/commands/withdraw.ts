@@ -1,0 +1,65 @@
+// Takes back attempts whose run is to be cancelled and whose code has not started. The start claim is taken in place of an
+// execution, so that none can start any more; only then is the attempt's end said. Who comes after a crash between the two
+// finds the claim, and says the same.
+
+import { taskFinishedKey, withdrawnExecutionId } from '../core/keys.js'
+import type { Draft } from '../events/draft.js'
+import type { TaskRow } from '../projections/run-table.js'
+import { startGroupOf } from './executions.js'
+import { claimStart, type StartDeps } from './starts.js'
+import { type Submit, submitDrafts } from './submit.js'
+
+export type WithdrawDeps = Submit & StartDeps
+
+/** A task that is DISPATCHED, as a published revision has it. */
+export type Cancelled = TaskRow & { readonly attempt_id: string }
+
+/** Well within a batch. */
+const DRAFTS_AT_ONCE = 500
+/** For whoever reads the log of starts. */
+const WORKER_ID = 'servo/withdrawn'
+
+/** Answers how many it took back. What an execution has is left to it: it learns of the cancel by its heartbeats. */
+export async function withdrawAttempts(deps: WithdrawDeps, sequence: number, tasks: readonly Cancelled[]): Promise<number> {
+  const owners = await Promise.all(tasks.map((task) => ownerOf(deps, sequence, task)))
+  const drafts = tasks.flatMap((task, index) => {
+    const execution_id = withdrawnExecutionId(task.attempt_id)
+    return owners[index] === execution_id ? [withdrawnDraft(task, sequence, execution_id)] : []
+  })
+  for (let start = 0; start < drafts.length; start += DRAFTS_AT_ONCE) {
+    await submitDrafts(deps, drafts.slice(start, start + DRAFTS_AT_ONCE), 'servo/handover')
+  }
+  return drafts.length
+}
+
+/** One execution asks to start, or asks again. Answers who has the attempt, if that is another one. Whoever asks has not been
+ *  told to start: where the attempt is its own, its answer was lost, and none of its code runs. */
+export async function withdrawFrom(
+  deps: WithdrawDeps,
+  sequence: number,
+  task: Cancelled,
+  execution_id: string,
+): Promise<string | undefined> {
+  const owner = task.execution_id ?? (await ownerOf(deps, sequence, task))
+  if (owner !== execution_id && owner !== withdrawnExecutionId(task.attempt_id)) return owner
+  await submitDrafts(deps, [withdrawnDraft(task, sequence, owner)], 'servo/callback')
+  return undefined
+}
+
+async function ownerOf(deps: WithdrawDeps, sequence: number, task: Cancelled): Promise<string> {
+  const claim = { ...idsOf(task), execution_id: withdrawnExecutionId(task.attempt_id), worker_id: WORKER_ID, sequence }
+  return (await claimStart(deps, startGroupOf(task), claim)).execution_id
+}
+
+const idsOf = ({ run_id, task_key, attempt, attempt_id }: Cancelled) => ({ run_id, task_key, attempt, attempt_id })
+
+function withdrawnDraft(task: Cancelled, sequence: number, execution_id: string): Draft {
+  const ids = idsOf(task)
+  return {
+    event_type: 'TaskFinished',
+    idempotency_key: taskFinishedKey(ids),
+    correlation_id: ids.run_id,
+    basis: { sequence },
+    payload: { ...ids, execution_id, outcome: 'CANCELLED', withdrawn: true },
+  }
+}
