@@ -14,9 +14,11 @@ import type { DispatchOutboxRow } from '../projections/run-table.js'
 import type { Current } from '../readers/current.js'
 import { readUnstarted } from '../readers/outbox.js'
 import type { Reader, View } from '../readers/reader.js'
+import type { Tracing } from '../telemetry/tracing.js'
 import type { Workspace } from '../turn/workspace.js'
 import type { DispatchPort, SendAnswer } from './dispatch.js'
 import { type EnvelopeDeps, envelopesOf, type OutboxEntry } from './envelope.js'
+import { traceDispatches } from './trace.js'
 import { createWithdrawal, partedByCancel } from './withdrawal.js'
 
 export type HandOverDeps = EnvelopeDeps & {
@@ -28,6 +30,7 @@ export type HandOverDeps = EnvelopeDeps & {
   readonly log: (message: string) => void
   /** Told of each request's answers: for whoever counts them. */
   readonly onAnswers?: (send: 'first' | 'again', answers: readonly AnswerSeen[]) => void
+  readonly tracing?: Tracing | undefined
 }
 
 export type AnswerSeen = {
@@ -67,7 +70,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   const newestView = async (): Promise<View | undefined> =>
     published !== undefined && clock.elapsed() - published.at <= PUBLISHED_AGE_MS_MAX ? published.view : deps.current.latest()
 
-  async function send(view: View, worker_url: string, entries: readonly OutboxEntry[]): Promise<readonly Sent[]> {
+  async function send({ view, worker_url, entries }: Request, time: 'first' | 'again'): Promise<readonly Sent[]> {
     const envelopes = await envelopesOf(deps, view, entries)
     const ready = envelopes.flatMap((each) => ('dispatch' in each ? [each] : []))
     const lost = envelopes.flatMap((each): Sent[] =>
@@ -75,13 +78,10 @@ export function createHandOver(deps: HandOverDeps): HandOver {
         ? [{ entry: each.entry, answer: { answer: 'REFUSED', error: { code: 'BAD_PARTITION', message: each.problem, retryable: false } } }]
         : [],
     )
-    const answers =
-      ready.length === 0
-        ? []
-        : await port.send(
-            worker_url,
-            ready.map((each): Dispatch => each.dispatch),
-          )
+    const dispatches = ready.map((each): Dispatch => each.dispatch)
+    const traced = await traceDispatches(deps.tracing, view, dispatches, time)
+    const answers = ready.length === 0 ? [] : await port.send(worker_url, traced.dispatches)
+    traced.answered(answers)
     return [...lost, ...ready.map(({ entry }, index) => ({ entry, answer: answers[index] as SendAnswer }))]
   }
 
@@ -95,7 +95,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     const location = (await view.row('code_locations', [location_name])) as CodeLocationRow | undefined
     if (location === undefined) return
     const requests = inRequests(view, location.worker_url, entries)
-    const answers = (await Promise.all(requests.map((request) => send(view, request.worker_url, request.entries)))).flat()
+    const answers = (await Promise.all(requests.map((request) => send(request, 'again')))).flat()
     deps.onAnswers?.('again', answersOf(answers))
     await note(answers)
     await noteAccepted(deps, answers)
@@ -107,8 +107,8 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     const known = lanes.get(location_name)
     if (known !== undefined) return known
     const lane = createLane(
-      async ({ view, worker_url, entries }) => {
-        const answers = await send(view, worker_url, entries)
+      async (request) => {
+        const answers = await send(request, 'first')
         deps.onAnswers?.('first', answersOf(answers))
         await note(answers)
       },

@@ -16,6 +16,7 @@ import { type ApiTypes, validatorCompiler } from './http/compilers.js'
 import type { Api, ApiDeps, RouteDeps } from './http/deps.js'
 import { API_PRINCIPAL, hasApiToken, requireApiToken } from './http/principal.js'
 import { loggerOf, logRequests, requestIdOf } from './http/request-log.js'
+import { traceRequests } from './http/traced.js'
 import { handleError, noSuchRoute, sendProblem } from './problems.js'
 import { addCancelRoutes } from './run-cancels.js'
 import { addRunHistoryRoutes } from './run-history.js'
@@ -62,6 +63,7 @@ const addCallbacks = (app: Api, deps: RouteDeps): void => addAttemptRoutes(app, 
 function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   // After the limit, which counts wrong tokens too, and before a body is read.
   app.addHook('preParsing', async (request) => requireApiToken(request as never, deps.api_token))
+  traceRequests(app as never, deps)
   addRunRoutes(app, deps)
   addRunHistoryRoutes(app, deps)
   addWhyRoute(app, deps)

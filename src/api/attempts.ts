@@ -19,6 +19,7 @@ import { addCallbacksRoute } from './callbacks.js'
 import { refuseLarge } from './http/callback-size.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { attemptClaims } from './http/principal.js'
+import { inCallbackSpan, traceparentIn } from './http/traced.js'
 import { orRefuse, problems, RefusedError } from './problems.js'
 
 const TAGS = ['workers']
@@ -49,7 +50,9 @@ export function addAttemptRoutes(app: Api, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const claims = attemptClaims(deps, request, request.params.attempt_id)
-      return reply.code(200).send(orRefuse(await sayStarted(deps, claims, request.body)))
+      const said = { claims, traceparent: traceparentIn(request.headers) }
+      const answer = await inCallbackSpan(deps.tracing, 'started', said, () => sayStarted(deps, claims, request.body))
+      return reply.code(200).send(orRefuse(answer))
     },
   )
   app.post(
@@ -93,7 +96,9 @@ function addEnds(app: Api, deps: RouteDeps, config: object): void {
     async (request, reply) => {
       const claims = attemptClaims(deps, request, request.params.attempt_id)
       refuseLarge(request.body)
-      return reply.code(200).send(orRefuse(await sayCompleted(deps, claims, request.body)))
+      const said = { claims, traceparent: traceparentIn(request.headers) }
+      const answer = await inCallbackSpan(deps.tracing, 'completed', said, () => sayCompleted(deps, claims, request.body))
+      return reply.code(200).send(orRefuse(answer))
     },
   )
   app.post(

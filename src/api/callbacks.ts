@@ -12,6 +12,7 @@ import { refuseLarge } from './http/callback-size.js'
 import { parsedBy } from './http/compilers.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { claimsOf } from './http/principal.js'
+import { inCallbackSpan } from './http/traced.js'
 import { orRefuse, type ProblemAnswer, problemAnswer, problems, RefusedError } from './problems.js'
 
 /** A revision that is not to be seen within this time. */
@@ -66,15 +67,20 @@ const answerWith = ({ attempt_id }: Callback, { status, document, retry_after_se
   ...(retry_after_seconds === undefined ? {} : { retry_after_seconds }),
 })
 
-function take(deps: RouteDeps, request: FastifyRequest, { attempt_id, task_token, callback, body }: Callback) {
+function take(deps: RouteDeps, request: FastifyRequest, { attempt_id, task_token, callback, body, traceparent }: Callback) {
   const claims = claimsOf(deps, request, attempt_id, task_token)
+  const said = { claims, traceparent }
   switch (callback) {
-    case 'started':
-      return sayStarted(deps, claims, parsedBy(startedRequest, body))
+    case 'started': {
+      const started = parsedBy(startedRequest, body)
+      return inCallbackSpan(deps.tracing, callback, said, () => sayStarted(deps, claims, started))
+    }
     case 'heartbeat':
       return sayAlive(deps, claims, parsedBy(heartbeatRequest, body))
-    case 'completed':
+    case 'completed': {
       refuseLarge(body)
-      return sayCompleted(deps, claims, parsedBy(completedRequest, body))
+      const completed = parsedBy(completedRequest, body)
+      return inCallbackSpan(deps.tracing, callback, said, () => sayCompleted(deps, claims, completed))
+    }
   }
 }

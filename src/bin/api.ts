@@ -13,6 +13,7 @@ import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
 import { type Deps, openAppender, openDeps, openReader } from './deps.js'
 import { openClient, type TemporalClient } from './temporal.js'
+import { attributesOf, openTracing } from './tracing.js'
 
 export type Api = { readonly url: string; readonly stop: () => Promise<void> }
 
@@ -25,7 +26,8 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
   const temporal = openClient(config.temporal)
   const reader = openReader(deps)
   const metrics = createApiMetrics(() => gaugesOf(deps, reader))
-  const appender = await openAppender(deps, log, metrics.append)
+  const tracing = await openTracing({ ...config, service_name: 'servo-api', attributes: attributesOf(scope), log })
+  const appender = await openAppender({ ...deps, tracing }, log, metrics.append)
   const current = createCurrent({ reader, clock: deps.clock })
   const closing = new AbortController()
   const closed = closing.signal
@@ -46,6 +48,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     log: config.log_level === 'silent' ? false : { level: config.log_level },
     readiness: () => readiness(current, temporal),
     metrics,
+    tracing,
     onFresh: metrics.fresh,
   })
   const url = await app.listen({ host: config.host, port: config.port })
@@ -55,6 +58,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
       await app.close()
       closing.abort()
       await temporal.close()
+      await tracing?.close()
       await deps.close()
     },
   }

@@ -4,7 +4,7 @@ import { instantMs, MINUTE_MS } from '../core/time.js'
 import { type Appender, type AppenderDeps, createAppender } from '../ledger/append.js'
 import { readPointer, readRevision } from '../tables/snapshot.js'
 
-type OpenDeps = Pick<AppenderDeps, 'store' | 'scope' | 'clock' | 'random'>
+type OpenDeps = Pick<AppenderDeps, 'store' | 'scope' | 'clock' | 'random' | 'tracing'>
 
 export async function openAppender(
   deps: OpenDeps,

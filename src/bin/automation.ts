@@ -26,6 +26,7 @@ import type { AutomationConfig } from './config.js'
 import { openAppender, openDeps, openReader, turnDeps } from './deps.js'
 import { openClient } from './temporal.js'
 import { connectWorker, installRuntime } from './temporal-worker.js'
+import { attributesOf, openTracing } from './tracing.js'
 
 export type Automation = {
   /** Ends what is under way, and leaves the loops to whoever comes next. */
@@ -61,7 +62,8 @@ export async function startAutomation(config: AutomationConfig, options: Automat
   const { client, close: closeClient } = openClient(config.temporal)
   const deps = await openDeps(config.workspace)
   const metrics = createAutomationMetrics(TALLIED)
-  const appender = await openAppender(deps, log, metrics.append)
+  const tracing = await openTracing({ ...config, service_name: 'servo-automation', attributes: attributesOf(scope), log })
+  const appender = await openAppender({ ...deps, tracing }, log, metrics.append)
   const stopping = new AbortController()
   const closed = stopping.signal
   const poke = createPoker({ client: () => client, scope, clock: clockUntil(deps.clock, closed), closed, log, onPoke: metrics.poke })
@@ -71,11 +73,12 @@ export async function startAutomation(config: AutomationConfig, options: Automat
     reader,
     current: createCurrent({ reader, clock: deps.clock }),
     port: createDirectPort({ clock: deps.clock, worker_secrets: config.worker_secrets }),
-    submit: { scope, appender, random: deps.random, poke },
+    submit: { scope, appender, random: deps.random, poke, tracing },
     secrets: config.secrets,
     callback_url: config.api_url,
     log,
     onAnswers: metrics.answers,
+    tracing,
   })
   const cancel_push = createCancelPush({ clock: deps.clock, worker_secrets: config.worker_secrets, log })
   const turn = createTurn({
@@ -86,6 +89,7 @@ export async function startAutomation(config: AutomationConfig, options: Automat
       cancel_push.onPublish(workspace)
     },
     watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
+    tracing,
   })
   const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed })
   const workers = await createWorkers({
@@ -121,6 +125,7 @@ export async function startAutomation(config: AutomationConfig, options: Automat
       await hand_over.settled()
       await cancel_push.settled()
       await served?.close()
+      await tracing?.close()
       await closeClient()
       await connection.close()
       await deps.close()

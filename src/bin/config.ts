@@ -23,6 +23,8 @@ export type ServerConfig = {
   /** Where workers reach the API. */
   readonly api_url: string
   readonly log_level: LogLevel
+  /** Where spans are sent; left out: there are none. */
+  readonly traces_url?: string
 }
 
 export type ApiConfig = ServerConfig & {
@@ -112,6 +114,7 @@ function readServer(source: Source): ServerConfig {
   const gcs_endpoint = source.read('STORAGE_EMULATOR_HOST', undefined, anyText)
   const cache_folder = source.read('SERVO_CACHE', undefined, anyText)
   const api_key = source.read('TEMPORAL_API_KEY', undefined, anyText)
+  const traces_url = readTracesUrl(source)
   const secrets = source.read('SERVO_SECRETS', undefined, readSecrets)
   if (secrets === undefined && source.faults.every((fault) => !fault.startsWith('SERVO_SECRETS'))) {
     source.faults.push(
@@ -135,8 +138,33 @@ function readServer(source: Source): ServerConfig {
     worker_secrets: source.read('SERVO_WORKER_SECRETS', undefined, readSecrets),
     api_url: source.read('SERVO_API_URL', `http://127.0.0.1:${PORT_DEFAULT}`, httpUrl) ?? '',
     log_level: source.read('SERVO_LOG_LEVEL', 'info', logLevel) ?? 'info',
+    ...(traces_url === undefined ? {} : { traces_url }),
   }
 }
+
+/** For a worker, which has no other settings of this kind. */
+export function readTracing(environment: Environment): { readonly traces_url: string | undefined } {
+  const source = createSource(environment)
+  return complete(source, { traces_url: readTracesUrl(source) })
+}
+
+/** The variables that all programs have for it; the SDK reads more of them by itself. */
+function readTracesUrl(source: Source): string | undefined {
+  const base = source.read('OTEL_EXPORTER_OTLP_ENDPOINT', undefined, httpUrl)
+  const own = source.read('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', undefined, httpUrl)
+  const is_off = source.read('OTEL_SDK_DISABLED', 'false', (text) => text.toLowerCase() === 'true')
+  if (is_off === true) return undefined
+  if (base !== undefined || own !== undefined) {
+    source.read('OTEL_EXPORTER_OTLP_PROTOCOL', undefined, overHttp)
+    source.read('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL', undefined, overHttp)
+  }
+  return own ?? (base === undefined ? undefined : `${base}/v1/traces`)
+}
+
+const overHttp = (text: string) =>
+  text.startsWith('http/')
+    ? text
+    : { fault: 'Spans are sent over HTTP: name the port of the collector that takes it (4318 as a rule), and http/json here.' }
 
 /** Never used: a configuration without secrets is refused. */
 const NO_SECRETS: Secrets = [{ secret_key_id: 'none', secret: '' }]

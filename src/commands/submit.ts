@@ -7,6 +7,7 @@ import { type Draft, type Stamp, stampDrafts } from '../events/draft.js'
 import type { LedgerEvent } from '../events/event.js'
 import type { Appender } from '../ledger/append.js'
 import { BatchRefusedError, segmentName } from '../ledger/segment.js'
+import type { Tracing } from '../telemetry/tracing.js'
 import { type Problem, problem } from './problem.js'
 
 /** Asks for a turn, and waits for nothing: a poke that is lost costs time, and no fact. `soon`: whoever comes within a
@@ -18,15 +19,16 @@ export type Submit = {
   readonly appender: Appender
   readonly random: RandomBytes
   readonly poke: Poke
+  readonly tracing?: Tracing | undefined
 }
 
 export type Submitted = { readonly events: readonly LedgerEvent[]; readonly segment_name: string }
 
 export const stampNow = (
-  { scope, appender, random }: Pick<Submit, 'scope' | 'appender' | 'random'>,
+  { scope, appender, random, tracing }: Pick<Submit, 'scope' | 'appender' | 'random' | 'tracing'>,
   drafts: readonly Draft[],
   source: Stamp['source'],
-) => stampDrafts(drafts, { ...scope, now: appender.now(), random, source })
+) => stampDrafts(drafts, { ...scope, now: appender.now(), random, source, traceparent: tracing?.traceparent() })
 
 export async function submitDrafts(
   deps: Submit,

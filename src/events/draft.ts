@@ -5,7 +5,7 @@ import { instantText } from '../core/time.js'
 import { newUlid, type RandomBytes } from '../core/ulid.js'
 import type { LedgerEvent } from './event.js'
 
-type Stamped = 'event_id' | 'event_version' | 'timestamp' | 'source' | 'tenant_id' | 'workspace_id' | 'causation_id'
+type Stamped = 'event_id' | 'event_version' | 'timestamp' | 'source' | 'tenant_id' | 'workspace_id' | 'causation_id' | 'traceparent'
 
 type DraftOf<Event> = Event extends LedgerEvent ? Omit<Event, Stamped> & { readonly caused_by?: number } : never
 
@@ -19,9 +19,12 @@ export type Stamp = {
   readonly now: number
   readonly random: RandomBytes
   readonly source: `servo/${'turn' | 'api' | 'deploy' | 'callback' | 'loop' | 'handover'}`
+  /** Of the request that says it. */
+  readonly traceparent?: string | undefined
 }
 
-export function stampDrafts(drafts: readonly Draft[], { tenant_id, workspace_id, now, random, source }: Stamp): readonly LedgerEvent[] {
+export function stampDrafts(drafts: readonly Draft[], stamp: Stamp): readonly LedgerEvent[] {
+  const { tenant_id, workspace_id, now, random, source, traceparent } = stamp
   const ids = drafts.map(() => newUlid(now, random))
   return drafts.map(({ caused_by, ...draft }, index) => {
     const cause = caused_by === undefined ? undefined : ids[caused_by]
@@ -34,6 +37,8 @@ export function stampDrafts(drafts: readonly Draft[], { tenant_id, workspace_id,
       tenant_id,
       workspace_id,
       ...(cause === undefined ? {} : { causation_id: cause }),
+      // Once a batch, and with each run, which hands it on: a deploy of two thousand events grows by one line.
+      ...(traceparent !== undefined && (index === 0 || draft.event_type === 'RunRequested') ? { traceparent } : {}),
     } as LedgerEvent
   })
 }

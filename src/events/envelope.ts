@@ -3,7 +3,7 @@
 
 import { z } from 'zod'
 import { REASON_CHARACTERS_MAX } from '../core/limits.js'
-import { id, instant, type Parsed, textOf } from './value.js'
+import { id, instant, type Parsed, text, textOf } from './value.js'
 
 export type Envelope<Type extends string, Payload, Basis> = {
   readonly event_id: string
@@ -19,6 +19,8 @@ export type Envelope<Type extends string, Payload, Basis> = {
   readonly correlation_id?: string
   /** What caused it; an earlier event of the same batch is one it depends on. */
   readonly causation_id?: string
+  /** Of the request that said it, where that is traced (core/traceparent.ts). It only informs, so what it holds is no fault. */
+  readonly traceparent?: string
   readonly payload: Payload
 } & Basis
 
@@ -35,6 +37,7 @@ const ENVELOPE = {
   idempotency_key: id('text'),
   correlation_id: id('text').exactOptional(),
   causation_id: id('ulid').exactOptional(),
+  traceparent: text.exactOptional(),
 }
 
 const NO_BASIS = z.looseObject({}).exactOptional()

@@ -8,8 +8,9 @@ import { type Clock, instantText, MINUTE_MS, stampMs } from '../core/time.js'
 import { newUlid, type RandomBytes } from '../core/ulid.js'
 import type { LedgerEvent } from '../events/event.js'
 import { CREATE, type ObjectHead, type ObjectStore } from '../storage/object-store.js'
+import { inSpan, type Tracing } from '../telemetry/tracing.js'
 import { divergentKeys } from './divergence.js'
-import { encodeSegment, type EventBatch, type PackedBatch, packBatch, segmentMeta, segmentObjectName } from './segment.js'
+import { encodeSegment, type EventBatch, type PackedBatch, packBatch, segmentMeta, segmentName, segmentObjectName } from './segment.js'
 
 export type AppendAnswer = {
   /** `duplicate`: a segment with exactly these keys and bases was durable already. */
@@ -29,6 +30,7 @@ export type AppenderDeps = {
   readonly log?: (message: string) => void
   /** Told of each segment that was written, or given up: for whoever counts them. */
   readonly onAppend?: (appended: AppendEnd) => void
+  readonly tracing?: Tracing | undefined
 }
 
 export type AppendEnd = { readonly outcome: AppendAnswer['kind'] | 'failed'; readonly duration_ms: number; readonly tries: number }
@@ -112,9 +114,16 @@ export function createAppender(deps: AppenderDeps): Appender {
   return {
     append(events) {
       const batch = packBatch(events, deps.scope)
-      return new Promise((resolve, reject) => {
-        queue.push({ batch, resolve, reject })
-        void drain()
+      const queued = () =>
+        new Promise<AppendAnswer>((resolve, reject) => {
+          queue.push({ batch, resolve, reject })
+          void drain()
+        })
+      if (deps.tracing === undefined) return queued()
+      return inSpan(deps.tracing, 'append', { 'servo.event_count': events.length }, async (span) => {
+        const answer = await queued()
+        span?.add({ 'servo.segment_name': segmentName(answer.head.name), 'servo.answer': answer.kind })
+        return answer
       })
     },
     appendTogether: async (batches) => write(batches.map((events) => packBatch(events, deps.scope))),

@@ -40,6 +40,8 @@ export const RUNS = defineTable({
     finished_at: column.optional.timestamp,
     cancel_requested_at: column.optional.timestamp,
     cancel_requested_by: column.optional.repeated,
+    /** Of the request that asked for it: its dispatches go on from there. It only informs. */
+    traceparent: column.optional.string,
     tasks_total: column.int32,
     tasks_open: column.int32,
     tasks_succeeded: column.int32,

@@ -1,6 +1,7 @@
 // Runs: requested once per run key, cancelled, and over when their last task is.
 
 import { assert } from '../core/errors.js'
+import { readTraceparent } from '../core/traceparent.js'
 import type { EventOf } from '../events/event.js'
 import { type FoldContext, liveRow, type Moment, type Refusal, refusal } from './outcome.js'
 import { runKeyExpiry } from './retention.js'
@@ -61,11 +62,11 @@ export function recordRunKeyConflict(rows: WorkingSet, { payload }: RunRequested
   })
 }
 
-export function foldRunRequested(rows: WorkingSet, { payload }: RunRequested, moment: Moment): Refusal | undefined {
+export function foldRunRequested(rows: WorkingSet, { payload, traceparent }: RunRequested, moment: Moment): Refusal | undefined {
   const { run_key, run_id, request_fingerprint } = payload
   const history = rows.get('runs', run_id)
   if (history !== undefined) return refusal(isOver(history.state) ? 'TERMINAL' : 'ILLEGAL_TRANSITION', { run_id, run_state: history.state })
-  rows.put('runs', newRun(payload, moment))
+  rows.put('runs', { ...newRun(payload, moment), traceparent: readTraceparent(traceparent) ?? null })
   rows.put('run_key_index', {
     run_key,
     run_id,
@@ -110,6 +111,7 @@ const newRun = (payload: RunRequested['payload'], { at, event_id }: Moment): Run
   finished_at: null,
   cancel_requested_at: null,
   cancel_requested_by: null,
+  traceparent: null,
   tasks_total: 0,
   tasks_open: 0,
   tasks_succeeded: 0,

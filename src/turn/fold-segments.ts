@@ -13,6 +13,7 @@ import type { WorkingSet } from '../projections/working-set.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { FoldedSegment, OutcomeCounts } from '../tables/revision.js'
 import { isLoaded, loadRows, type Lookup } from './load.js'
+import { type Traces, withTrace } from './trace.js'
 
 /** What was folded since the last publish. */
 export type Pending = {
@@ -22,6 +23,8 @@ export type Pending = {
   set_sum: bigint
   max_event_id: string | null
   has_dispatch: boolean
+  /** Of those who said what was folded, where they are traced. */
+  traces: Traces
   /** `clock.elapsed()` of the first fold; null: nothing is pending. */
   first_folded_at: number | null
 }
@@ -94,6 +97,7 @@ function account(pending: Pending, entries: ParsedSegment['batches'][number]['en
     const entry = entries[index]
     if (entry?.kind !== 'event') continue
     const { event } = entry
+    if (event.traceparent !== undefined) pending.traces = withTrace(pending.traces, event.traceparent)
     if (pending.max_event_id === null || event.event_id > pending.max_event_id) pending.max_event_id = event.event_id
     if (event.event_type === 'DispatchRequested' && outcome.kind === 'applied') pending.has_dispatch = true
   }

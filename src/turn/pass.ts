@@ -9,7 +9,9 @@ import { EMPTY_SET_SUM, setSumFrom } from '../ledger/set-sum.js'
 import type { OutcomeCounts, Revision } from '../tables/revision.js'
 import type { TableStore } from '../tables/snapshot.js'
 import type { FoldDeps, Pending } from './fold-segments.js'
+import type { Tracing } from '../telemetry/tracing.js'
 import type { Reconcile } from './reconcile.js'
+import { NO_TRACES } from './trace.js'
 import type { Mended, TurnWatch } from './watch.js'
 import type { Workspace } from './workspace.js'
 
@@ -23,6 +25,7 @@ export type TurnDeps = TableStore &
      *  nothing of it is waited for. */
     readonly onPublish?: (workspace: Workspace) => void
     readonly watch?: TurnWatch
+    readonly tracing?: Tracing | undefined
     /** Another than this version's own is for tests of a rollout. */
     readonly fold_version?: number
     readonly log?: (message: string) => void
@@ -91,6 +94,7 @@ export function pendingAfter(revision: Revision | undefined): Pending {
     set_sum: revision === undefined ? EMPTY_SET_SUM : setSumFrom(revision.set_sum),
     max_event_id: revision?.watermarks.max_event_id_seen ?? null,
     has_dispatch: false,
+    traces: NO_TRACES,
     first_folded_at: null,
   }
 }

@@ -37,6 +37,7 @@ import {
   waitForPointer,
   type Wish,
 } from './pass.js'
+import { traceCompaction } from './trace.js'
 import { reportOf } from './watch.js'
 import { EMPTY_WORKSPACE, followPointer, lookupIn, type Workspace } from './workspace.js'
 
@@ -149,6 +150,7 @@ export function createTurn(deps: TurnDeps): Turn {
       return false
     }
     deps.watch?.onPublished(reportOf(rows, pending, answer.snapshot))
+    traceCompaction(deps, pending, { 'servo.sequence': sequence, 'servo.turn_id': pass.turn_id, 'servo.rounds': pass.reconcile_count })
     rows.settle()
     workspace = { published: answer.published, snapshot: answer.snapshot, rows, folded: stillOpen(folded, answer.snapshot.revision) }
     has_seen_pointer = true

@@ -24,6 +24,9 @@ export const DISPATCH_PATH = '/servo/v1/dispatch'
 export const CANCEL_PATH = '/servo/v1/cancel'
 export const SIGNATURE_HEADER = 'servo-signature'
 
+/** Nothing depends on it: whoever does not know it leaves it out. */
+const traceparent = text.exactOptional()
+
 // What a worker is handed
 
 const upstreamMaterialization = z
@@ -66,7 +69,9 @@ export const dispatch = z
     heartbeat_timeout_ms: longCount.meta({ description: 'Send a heartbeat at least every third of it while the code runs.' }),
     timeout_ms: longCount.nullable(),
     sequence: longCount.meta({ description: 'The revision that this comes from: sent back with every callback.' }),
-    traceparent: text.exactOptional(),
+    traceparent: traceparent.meta({
+      description: 'W3C trace context, where the run is traced: send it back with every callback, or a span below it.',
+    }),
   })
   .meta({ id: 'Dispatch' })
 export type Dispatch = Parsed<typeof dispatch>
@@ -195,6 +200,7 @@ export const callback = z
     task_token: z.string().max(TASK_TOKEN_CHARACTERS_MAX),
     callback: z.enum(['started', 'heartbeat', 'completed']),
     body: z.record(z.string(), json).meta({ description: 'What the callback of that name has as its body.' }),
+    traceparent: traceparent.meta({ description: 'As the header of that name, which a callback by itself has.' }),
   })
   .meta({ id: 'Callback' })
 export type Callback = Parsed<typeof callback>

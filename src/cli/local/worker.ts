@@ -3,6 +3,8 @@
 import type { Command } from 'commander'
 import { hostname } from 'node:os'
 import { systemClock, systemRandom } from '../../bin/clock.js'
+import { readTracing } from '../../bin/config.js'
+import { openSharedTracing } from '../../bin/tracing.js'
 import { messageOf } from '../../core/errors.js'
 import { isLoopback } from '../../core/host.js'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
@@ -13,6 +15,7 @@ import { parseCount, parsePort } from '../arguments.js'
 import { DONE, UsageError } from '../exit-code.js'
 import { loadModule } from './load-module.js'
 import { counted, note, printJson, printLine } from './print.js'
+import { configured } from './server-options.js'
 import { untilSignal } from './until-signal.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
@@ -36,7 +39,9 @@ export function addWorkerCommand(group: Command, environment: Environment): void
     .option('--grace <seconds>', 'how long attempts may go on after it is told to stop', parseCount, GRACE_SECONDS)
     .option('--json', 'print one JSON value for programs')
     .addHelpText('after', `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.`)
-    .action((module: string, options: WorkerCommandOptions) => serve(module, options, secretsOf(environment, options.host)))
+    .action((module: string, options: WorkerCommandOptions) =>
+      serve(module, options, { secrets: secretsOf(environment, options.host), ...configured(readTracing, environment, {}) }),
+    )
 }
 
 /** Whoever reaches the port of a worker without keys runs its code. */
@@ -51,14 +56,20 @@ function secretsOf(environment: Environment, host: string): readonly Secret[] {
   return secrets
 }
 
-async function serve(module: string, { port, host, slots, grace, json }: WorkerCommandOptions, secrets: readonly Secret[]): Promise<void> {
+type Settings = { readonly secrets: readonly Secret[]; readonly traces_url: string | undefined }
+
+async function serve(module: string, options: WorkerCommandOptions, { secrets, traces_url }: Settings): Promise<void> {
+  const { port, host, slots, grace, json } = options
   // Before the module is loaded: who starts a process may stop it at any time.
   const stop = untilSignal()
   const location = await loadModule(module)
   // What a user's code forgets to await must not end the attempts beside it.
   process.on('unhandledRejection', (error) => note(`A promise of the code was rejected, and nobody waited for it: ${messageOf(error)}`))
+  const attributes = { 'servo.location': location.name }
+  const tracing = await openSharedTracing({ traces_url, service_name: 'servo-worker', attributes, log: note })
   const worker = await listen({
     location,
+    tracing,
     host,
     port,
     slots,
@@ -75,6 +86,7 @@ async function serve(module: string, { port, host, slots, grace, json }: WorkerC
   await stop.stopped
   note(`Stopping: attempts have ${grace} s to finish. A second signal ends them at once.`)
   await worker.drain()
+  await tracing?.close()
   // Code that does not heed its signal, or a connection of the module, would keep the process.
   process.exit(DONE)
 }

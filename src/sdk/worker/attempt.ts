@@ -5,6 +5,7 @@ import { type CompletedRequest, type Dispatch, type StartedResponse, startedResp
 import { messageOf } from '../../core/errors.js'
 import { instantMs, instantText } from '../../core/time.js'
 import { newUlid, type RandomBytes } from '../../core/ulid.js'
+import { inSpan, type Span, type Tracing, within } from '../../telemetry/tracing.js'
 import { type RunContext, runPartitions } from '../context.js'
 import type { Asset } from '../dependency.js'
 import { createPost, describe, isTaken, type Post, repeat } from './call.js'
@@ -27,6 +28,7 @@ export type AttemptDeps = {
   readonly completed_within_ms: number
   /** Where callbacks go together, for those that say so. */
   readonly lineTo: (callbacks_url: string | undefined) => CallbackLine | undefined
+  readonly tracing?: Tracing | undefined
   /** Aborted when the worker is closed: nothing is sent any more. */
   readonly closed: AbortSignal
 }
@@ -45,6 +47,7 @@ type Work = AttemptDeps & {
   readonly asset: Asset
   readonly execution_id: string
   readonly post: Post
+  readonly span: Span | undefined
   readonly stopping: Stop
   readonly abandoned: AbortSignal
   readonly release: () => void
@@ -65,20 +68,28 @@ export function startAttempt(deps: AttemptDeps, dispatch: Dispatch, asset: Asset
   const codeEnded = new Promise<void>((resolve) => {
     release = resolve
   })
-  const post = createPost({ ...dispatch, ...deps, line: deps.lineTo(dispatch.callbacks_url) })
+  const span = startSpan(deps.tracing, dispatch)
+  const traceparent = span?.traceparent ?? dispatch.traceparent
+  const post = createPost({
+    ...dispatch,
+    ...deps,
+    ...(traceparent === undefined ? {} : { traceparent }),
+    line: deps.lineTo(dispatch.callbacks_url),
+  })
   const work: Work = {
     ...deps,
     log: say,
     dispatch,
     asset,
     execution_id: newUlid(deps.clock.now(), deps.random),
+    span,
     // After a conflict nothing is said any more, whoever wants to.
     post: async (path, body) => (stopping.kind() === 'conflict' ? CONFLICT : post(path, body)),
     stopping,
     abandoned: abandoned.signal,
     release: () => release(),
   }
-  const finished = execute(work)
+  const finished = (span === undefined ? execute(work) : within(span, () => execute(work)))
     .catch((error: unknown) => say(`it ended by a fault of the worker: ${error instanceof Error ? error.stack : messageOf(error)}`))
     .finally(release)
   return { stop: stopping.stop, abandon: () => abandoned.abort(), codeEnded, finished }
@@ -182,14 +193,24 @@ function runCode(work: Work, { logger }: LogSender, { setProgress }: Heartbeats)
   }
   return new Promise((resolve) => {
     abandoned.addEventListener('abort', () => resolve({ kind: 'abandoned' }))
-    new Promise((run) => run(asset.run(context))).then(
+    runTraced(work, () => asset.run(context)).then(
       (value) => resolve({ kind: 'returned', value }),
       (error: unknown) => resolve({ kind: 'threw', error }),
     )
   })
 }
 
+function startSpan(tracing: Tracing | undefined, { run_id, task_key, attempt, traceparent }: Dispatch): Span | undefined {
+  const attributes = { 'servo.run_id': run_id, 'servo.task_key': task_key, 'servo.attempt': attempt }
+  return tracing?.start('attempt', { kind: 'consumer', parent: traceparent, attributes })
+}
+
+/** Spans that the code makes by the API of OpenTelemetry are below the one that it runs in. */
+const runTraced = ({ tracing, asset }: Work, run: () => unknown): Promise<unknown> =>
+  inSpan(tracing, 'code', { 'servo.asset_key': asset.key }, () => new Promise((resolve) => resolve(run())))
+
 async function report(work: Work, outcome: Outcome): Promise<void> {
+  work.span?.add({ 'servo.outcome': outcome.outcome })
   const answer = await send(work, outcome)
   if (isTaken(answer)) return
   work.log(`completed (${outcome.outcome}) ${describe(answer)}`)

@@ -10,18 +10,20 @@ import { type CallAnswer, type CallOptions, isWorthRepeating, postJson } from '.
 export type Post = (path: 'started' | 'heartbeat' | 'completed' | 'logs', body: object) => Promise<CallAnswer>
 
 export type PostOptions = CallOptions &
-  Pick<Dispatch, 'attempt_id' | 'callback_url' | 'task_token'> & {
+  Pick<Dispatch, 'attempt_id' | 'callback_url' | 'task_token' | 'traceparent'> & {
     /** Where this worker's callbacks go together; undefined: the API takes them one by one. */
     readonly line: CallbackLine | undefined
   }
 
-export function createPost({ attempt_id, callback_url, task_token, line, ...options }: PostOptions): Post {
+export function createPost({ attempt_id, callback_url, task_token, traceparent, line, ...options }: PostOptions): Post {
   const base = callback_url.replace(/\/+$/, '')
-  const alone = (path: string, body: object) => postJson(`${base}/${path}`, body, { authorization: `Bearer ${task_token}` }, options)
+  const traced = traceparent === undefined ? {} : { traceparent }
+  const headers = { authorization: `Bearer ${task_token}`, ...traced }
+  const alone = (path: string, body: object) => postJson(`${base}/${path}`, body, headers, options)
   return async (path, body) => {
     // A chunk of logs is large, and would keep the others waiting.
     if (line === undefined || path === 'logs') return alone(path, body)
-    return (await line.send({ attempt_id, task_token, callback: path, body: body as Callback['body'] })) ?? alone(path, body)
+    return (await line.send({ attempt_id, task_token, callback: path, body: body as Callback['body'], ...traced })) ?? alone(path, body)
   }
 }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import type { Secret } from '../../core/run-id.js'
 import { MINUTE_MS, SECOND_MS } from '../../core/time.js'
 import type { RandomBytes } from '../../core/ulid.js'
+import type { Tracing } from '../../telemetry/tracing.js'
 import type { CodeLocation } from '../code-location.js'
 import { startAttempt, type WorkerClock } from './attempt.js'
 import { type CallbackLine, createCallbackLine } from './callback-line.js'
@@ -29,6 +30,7 @@ export type WorkerOptions = {
   readonly stop_grace_ms?: number
   readonly call_timeout_ms?: number
   readonly completed_within_ms?: number
+  readonly tracing?: Tracing | undefined
 }
 
 export type Worker = {
