@@ -2,34 +2,22 @@
 // code in it; and it holds nothing that is not for the eyes of whoever watches.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { describeLocation } from '../../src/sdk/definition.js'
 import { type ReceivedSpan, type SpanReceiver, startSpanReceiver, treeOf } from '../fixtures/span-receiver.js'
-import { startSystem, type System } from '../fixtures/system.js'
-import { location } from '../fixtures/traced-location.js'
+import { startTracedSystem, type TracedSystem } from '../fixtures/traced-system.js'
 import { until } from '../fixtures/until.js'
 
-const MODULE = new URL('../fixtures/traced-location.ts', import.meta.url).pathname
 const TIMEOUT_MS = 120_000
 const REQUEST = 'POST /api/v1/orchestration/runs'
 
 let receiver: SpanReceiver
-let system: System
+let traced: TracedSystem
 
 beforeAll(async () => {
   receiver = await startSpanReceiver()
-  system = await startSystem({
-    module: MODULE,
-    environment: { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '100' },
-  })
-  const { assets } = describeLocation(location)
-  await system.client.post(`/code-locations/${location.name}/deploy`, {
-    worker_url: system.worker_url,
-    assets: assets.map(({ definition }) => definition),
-  })
-  await until('the assets are defined', async () => (await system.client.get<{ assets: object[] }>('/assets')).assets.length > 0)
+  traced = await startTracedSystem({ OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url, OTEL_BSP_SCHEDULE_DELAY: '100' })
 }, TIMEOUT_MS)
 afterAll(async () => {
-  await system?.stop()
+  await traced?.stop()
   await receiver?.close()
 }, TIMEOUT_MS)
 
@@ -37,8 +25,7 @@ const named = (name: string, spans: readonly ReceivedSpan[] = receiver.spans) =>
 
 /** All spans of the run's trace, once everything that was said of it has been compacted. */
 async function traceOf(asked: object, state: string): Promise<readonly ReceivedSpan[]> {
-  const { run_id } = await system.client.post<{ run_id: string }>('/runs', asked)
-  await until('the run is over', async () => (await system.client.get<{ state: string }>(`/runs/${run_id}`)).state === state)
+  const run_id = await traced.run(asked, state)
   return until('its spans have come', () => {
     const trace_id = named('dispatch').find(({ attributes }) => attributes['servo.run_id'] === run_id)?.trace_id
     const spans = receiver.spans.filter((span) => span.trace_id === trace_id)
@@ -86,7 +73,7 @@ test(
     expect(named('code', spans)).toMatchObject([{ is_error: true, attributes: { 'error.type': 'TypeError' } }])
     expect(named('attempt', spans)).toMatchObject([{ is_error: false, attributes: { 'servo.outcome': 'FAILED' } }])
     expect(receiver.text()).not.toContain('kept-out-of-spans')
-    for (const secret of Object.values(system.environment).filter((value) => value.includes('secret'))) {
+    for (const secret of Object.values(traced.system.environment).filter((value) => value.includes('secret'))) {
       expect(receiver.text()).not.toContain(secret.split(':')[1])
     }
     expect(receiver.text()).not.toMatch(/servo1\./)
@@ -99,7 +86,7 @@ test(
   async () => {
     const trace_id = '4bf92f3577b34da6a3ce929d0e0e4736'
     const headers = { traceparent: `00-${trace_id}-00f067aa0ba902b7-01`, 'content-type': 'application/json' }
-    const url = `${system.environment['SERVO_API_URL']}/api/v1/orchestration/runs`
+    const url = `${traced.system.environment['SERVO_API_URL']}/api/v1/orchestration/runs`
     await fetch(url, { method: 'POST', headers, body: JSON.stringify({ selection: 'traced.failing' }) })
     await fetch(url, { headers })
     await fetch(url)
