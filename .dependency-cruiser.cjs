@@ -151,6 +151,26 @@ const npmRules = Object.entries(NPM_ALLOWED).map(([row, allowed]) => ({
   to: { path: 'node_modules/', pathNot: allowed.map(packagePath) },
 }))
 
+/** What traces costs nothing where nobody asked for it: it is loaded by `import()`, when somebody has. */
+const LOADED_ON_DEMAND = ['telemetry/open-telemetry', 'telemetry/shared', 'telemetry/spans']
+
+const tracingRules = [
+  {
+    name: 'npm/only-telemetry',
+    severity: 'error',
+    comment: 'OpenTelemetry is imported by src/telemetry alone; everybody else is given the tracer of telemetry/tracing.ts.',
+    from: { path: '^src/', pathNot: [pathOf('telemetry'), UNIT_TEST] },
+    to: { path: '(?:^|/)node_modules/@opentelemetry/' },
+  },
+  {
+    name: 'loaded-on-demand',
+    severity: 'error',
+    comment: 'It loads OpenTelemetry: import it with import(), where an endpoint is set.',
+    from: { path: '^src/', pathNot: [pathOf('telemetry'), UNIT_TEST] },
+    to: { path: anyOf(LOADED_ON_DEMAND.map(pathOf)), dynamic: false },
+  },
+]
+
 const nodeRules = [
   {
     name: 'node/pure',
@@ -225,7 +245,7 @@ const generalRules = [
 ]
 
 module.exports = {
-  forbidden: [...tableRules, ...typesOnlyRules, ...reservedRules, ...npmRules, ...nodeRules, ...generalRules],
+  forbidden: [...tableRules, ...typesOnlyRules, ...reservedRules, ...npmRules, ...tracingRules, ...nodeRules, ...generalRules],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readApiConfig, readAutomationConfig } from './config.js'
+import { readApiConfig, readAutomationConfig, readTracing } from './config.js'
 
 const SECRETS = { SERVO_SECRETS: 'k1:servo-golden-secret' }
 
@@ -31,5 +31,25 @@ test.each([
 test('an automation whose port of metrics is none that there can be is not configured', () => {
   expect(() => readAutomationConfig({ ...SECRETS, SERVO_METRICS_PORT: '70000' })).toThrow(
     'SERVO_METRICS_PORT is "70000". Give it a port from 1 to 65535, or none.',
+  )
+})
+
+test.each([
+  [{}, undefined],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: '' }, undefined],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/' }, 'http://127.0.0.1:4318/v1/traces'],
+  [{ OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/other' }, 'http://127.0.0.1:4318/other'],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318', OTEL_SDK_DISABLED: 'True' }, undefined],
+  [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, undefined],
+])('with %j spans are sent to %j', (environment, traces_url) => {
+  expect(readTracing(environment)).toEqual({ traces_url })
+  expect(readApiConfig({ ...SECRETS, ...environment }).traces_url).toBe(traces_url)
+})
+
+test('an endpoint that cannot be spoken to is told of at the start', () => {
+  const wrong = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector:4317', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
+  expect(() => readTracing(wrong)).toThrow('OTEL_EXPORTER_OTLP_ENDPOINT is "collector:4317". Give it a URL')
+  expect(() => readTracing({ ...wrong, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4317' })).toThrow(
+    'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc". Spans are sent over HTTP',
   )
 })

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals'
 import { createStory } from '../../test/fixtures/fold-story.js'
 import { createRunStory, told } from '../../test/fixtures/run-story.js'
 import { createSpeaker, NOW } from '../../test/fixtures/say.js'
+import { traceparentNumber } from '../../test/fixtures/told-spans.js'
 import { DAY_MS } from '../core/time.js'
 
 const other = { request_fingerprint: 'f'.repeat(64) }
@@ -69,6 +70,18 @@ describe('a request', () => {
     const { story, say, fold } = timed()
     fold(say.runRequested(run_key))
     expect(story.row('run_key_index', run_key)?.expires_at).toBe(expires ? NOW + WEEK_MS : null)
+  })
+
+  it('keeps where in a trace it was said, if anywhere, and is refused for nothing that it says of it', () => {
+    const { story, say, fold } = timed()
+    const traceparent = traceparentNumber(1, 2)
+    const given = [traceparent, undefined, 'nonsense', 'x'.repeat(10_000)]
+    const requests = given.map((each, i) => ({
+      ...say.runRequested(`user:${i}`),
+      ...(each === undefined ? {} : { traceparent: each }),
+    }))
+    expect(fold(...requests)).toEqual(given.map(() => 'applied'))
+    expect(requests.map(({ payload }) => story.row('runs', payload.run_id)?.traceparent)).toEqual([traceparent, null, null, null])
   })
 
   it('said again is a duplicate, also when only the run key remembers it', () => {

@@ -65,6 +65,17 @@ describe('a tally', () => {
     expect([...second.runs]).toEqual([['FAILED', 1]])
   })
 
+  it('counts an attempt that its worker gave back, though it is held against nobody', () => {
+    const story = createRunStory({ a: {} })
+    story.dispatch('a')
+    story.start('a')
+    const tally = told(story, () => {
+      story.fold(story.say.attemptLost(story.name('a'), 'HANDOVER_REFUSED', { task_state: 'RUNNING' }, { released: true }))
+    })
+    expect([[...tally.attempts_lost], counts(tally)]).toEqual([[['RELEASED', 1]], { 'RETRY_WAIT RELEASED': 1 }])
+    expect(TALLIED.tasks).toContainEqual({ state: 'RETRY_WAIT', reason: 'RELEASED' })
+  })
+
   it('counts what a failure and a cancel end, and why', () => {
     const failed = createRunStory({ a: {}, b: { needs: ['a'] }, c: { needs: ['b'] } })
     failed.dispatch('a')

@@ -33,7 +33,8 @@ export type TallyContext = {
   readonly publishedAt: (sequence: number) => number | undefined
 }
 
-const LOSS_REASONS = ['START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'CANCEL_GRACE'] as const
+/** RELEASED: its worker ended and gave it back, which counts against nobody, and is seen all the same. */
+const LOSS_REASONS = ['START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'RELEASED', 'CANCEL_GRACE'] as const
 const isLoss = (reason: string | null): boolean => (LOSS_REASONS as readonly (string | null)[]).includes(reason)
 
 /**
@@ -116,8 +117,10 @@ function taskStatesReached(change: Change<'tasks'>): readonly TaskRow['state'][]
 /** What the end of an attempt, or of what was never one, made of the task; undefined: nothing has ended. */
 function attemptEnd({ before, after }: Change<'tasks'>): TaskRow['state'] | undefined {
   if (isOver(after.state)) return before === undefined || !isOver(before.state) ? after.state : undefined
-  return after.failures + after.infra_losses > (before === undefined ? 0 : before.failures + before.infra_losses) ? 'RETRY_WAIT' : undefined
+  return triesUsed(after) > (before === undefined ? 0 : triesUsed(before)) ? 'RETRY_WAIT' : undefined
 }
+
+const triesUsed = ({ failures, infra_losses, releases }: TaskRow): number => failures + infra_losses + (releases ?? 0)
 
 /** Since when the attempt that was dispatched could have been; null: none was, or nobody knows. */
 function dispatchDueAt({ before, after }: Change<'tasks'>): number | null {
@@ -140,13 +143,12 @@ function createCount(): Map<string, number> & { readonly add: (value: string) =>
 
 /** What a tally can say, for those who want to show what has not been seen yet. */
 export const TALLIED = {
-  // The others are shown from their first run on.
-  run_sources: ['MANUAL'] satisfies readonly RunRow['trigger_type'][],
+  run_sources: ['MANUAL', 'RERUN', 'SCHEDULE', 'SENSOR', 'BACKFILL'] satisfies readonly RunRow['trigger_type'][],
   run_states: ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] satisfies readonly RunRow['state'][],
   tasks: [
     ...(['BLOCKED', 'READY', 'DISPATCHED', 'RUNNING', 'SUCCEEDED'] as const).map((state) => taskLabel(state, NO_REASON)),
-    ...withReasons('RETRY_WAIT', ['ERROR', 'START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED']),
-    ...withReasons('FAILED', ['ERROR', 'START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED']),
+    ...withReasons('RETRY_WAIT', ['ERROR', 'START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'RELEASED']),
+    ...withReasons('FAILED', ['ERROR', 'START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'RELEASED']),
     ...withReasons('SKIPPED', ['WORKER_SKIPPED', 'UPSTREAM_FAILED', 'UPSTREAM_SKIPPED']),
     ...withReasons('CANCELLED', ['RUN_CANCELLED', 'WORKER_CANCELLED', 'UPSTREAM_CANCELLED', 'ERROR', ...LOSS_REASONS]),
   ].map(taskLabels),

@@ -2,6 +2,7 @@
 // Each publish is counted by the one process that won it, so that the sum over processes is what happened.
 
 import { addWriterMetrics, type Count, type MetricsRegistry, openRegistry, seriesOf } from './metrics.js'
+import { addTriggerMetrics } from './trigger-metrics.js'
 
 /** Values of labels that the truth layer knows; given, because nothing here knows the truth layer. */
 export type KnownLabels = {
@@ -53,6 +54,7 @@ export type AutomationMetrics = ReturnType<typeof createAutomationMetrics>
 export function createAutomationMetrics(known: KnownLabels) {
   const registry = openRegistry()
   const published = addPublishMetrics(registry, known)
+  addTriggerMetrics(registry)
   const turns = registry.seconds(
     'servo_turn_duration_seconds',
     'Time of a turn, by what became of it; failed: an error, or too many races lost.',

@@ -3,6 +3,7 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { DURATION_BUCKETS_SECONDS } from '../../src/telemetry/metrics.js'
 import { type Served, queryFaults, servedByAll } from './served.js'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
@@ -17,6 +18,27 @@ const dashboard = JSON.parse(read('temporal/grafana/servo.json')) as Dashboard
 const targets = dashboard.panels.flatMap((panel) => panel.targets.map((target) => ({ title: panel.title, ...target })))
 const alerts = read('temporal/grafana/alerts.yml')
 const rules = [...alerts.matchAll(/^ +- alert: (\w+)\n +expr: (.+)$/gm)].map(([, name = '', expr = '']) => ({ name, expr }))
+
+/** Ticks, evaluations, runs, tasks, dispatch, turns, lag, refusals, losses, repairs, conflicts and appends. */
+const ASKED_FOR = [
+  'servo_schedule_ticks_total',
+  'servo_sensor_evals_total',
+  'servo_backfill_chunks_total',
+  'servo_run_requests_total',
+  'servo_run_key_conflicts_total',
+  'servo_compaction_lag_seconds',
+  'servo_runs_total',
+  'servo_tasks_total',
+  'servo_dispatch_delay_seconds',
+  'servo_turn_duration_seconds',
+  'servo_turn_rounds',
+  'servo_unfolded_events',
+  'servo_events_refused_total',
+  'servo_attempts_lost_total',
+  'servo_repairs_total',
+  'servo_append_duration_seconds',
+  'servo_append_retries_total',
+]
 
 let served: Served
 
@@ -62,6 +84,35 @@ describe('the rules', () => {
   })
 })
 
+describe('the service levels', () => {
+  const levels = [...read('docs/operating.md').matchAll(/^\| .+ \| < ([\d.]+) (m?s) \| `(servo_\w+)` \| `(\w+)` \|$/gm)]
+
+  test('are those of the design, and each has a rule that watches it', () => {
+    const watched = levels.map(([, target = '', unit, metric = '', name]) => {
+      const seconds = Number(target) / (unit === 'ms' ? 1_000 : 1)
+      const expr = `histogram_quantile(0.95, sum by (le) (rate(${metric}_bucket[5m]))) > ${seconds}`
+      return { metric, seconds, isWatched: rules.some((rule) => rule.name === name && rule.expr === expr) }
+    })
+    expect(watched).toEqual([
+      { metric: 'servo_schedule_tick_delay_seconds', seconds: 5, isWatched: true },
+      { metric: 'servo_sensor_push_delay_seconds', seconds: 2, isWatched: true },
+      { metric: 'servo_fold_delay_seconds', seconds: 10, isWatched: true },
+      { metric: 'servo_fresh_read_duration_seconds', seconds: 0.2, isWatched: true },
+    ])
+  })
+
+  test('are told from each other by a bucket that ends where they do', () => {
+    const seconds = levels.map(([, target = '', unit]) => Number(target) / (unit === 'ms' ? 1_000 : 1))
+    expect(seconds.filter((each) => !DURATION_BUCKETS_SECONDS.includes(each))).toEqual([])
+  })
+})
+
+describe('what is counted', () => {
+  test('has all that the design asks for', () => {
+    expect(ASKED_FOR.filter((name) => !served.has(name))).toEqual([])
+  })
+})
+
 test.each([
   ['sum(rate(servo_ticks_total[5m]))', 'servo_ticks_total is served by nobody.'],
   ['sum(servo_pokes_total{reason="x"})', 'servo_pokes_total has no label reason.'],
@@ -98,6 +149,7 @@ test('no label has a name that grows with the data', () => {
     'reason',
     'route',
     'send',
+    'sensor_type',
     'source',
     'stage',
     'state',

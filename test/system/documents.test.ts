@@ -114,7 +114,7 @@ test('the page of the command line has every command', async () => {
 test('the page of the configuration has every setting', () => {
   const sources = ['src/bin/config.ts', 'src/cli/local/deploy-worker.ts', 'src/cli/api-command.ts', 'examples/quickstart/pipeline.ts']
   const named = new Set(
-    sources.flatMap((path) => [...read(path).matchAll(/'((?:SERVO|TEMPORAL|STORAGE)_[A-Z_]+)'/g)].map(([, name]) => name as string)),
+    sources.flatMap((path) => [...read(path).matchAll(/'((?:SERVO|TEMPORAL|STORAGE|OTEL)_[A-Z_]+)'/g)].map(([, name]) => name as string)),
   )
   expect(rows('docs/configuration.md', /^\| `([A-Z_]+)` \|/gm).sort()).toEqual([...named].sort())
 })

@@ -53,6 +53,7 @@ export const ENTRIES = [
   'bench/truth/child.ts',
   'test/crash/main.ts',
   'test/crash/local-steps-child.ts',
+  'test/fixtures/loaded-modules.cjs',
   'test/fixtures/worker-child.ts',
   'test/mutants/main.ts',
   'test/replay/record.ts',
@@ -134,6 +135,8 @@ export const planted: readonly Planted[] = [
   foreignPackage('projections'),
   foreignPackage('controllers'),
   foreignPackage('workflows'),
+  use('src/commands/planted-tracer.ts', `import { target } from '@opentelemetry/api'\n`, 'npm/only-telemetry'),
+  reserved('src/bin/planted-tracer.ts', 'src/telemetry/open-telemetry.ts', 'loaded-on-demand'),
   use('src/partitions/planted-node.ts', `import { readFileSync as target } from 'node:fs'\n`, 'node/pure'),
   use('src/core/hash.ts', `import { readFileSync as target } from 'node:fs'\n`, 'node/core/hash'),
   use('src/workflows/planted-node.ts', `import { createHash as target } from 'node:crypto'\n`, 'node/workflows'),
@@ -173,13 +176,18 @@ export function plantedFiles(): Record<string, string> {
     ...allowedFiles(),
     'test/target.ts': TARGET,
     'src/events/first.test.ts': TARGET,
+    'src/telemetry/open-telemetry.ts': TARGET,
     'src/tables/island.ts': `import { target } from './mainland.js'\nexport const island = target\n`,
     'src/tables/mainland.ts': TARGET,
     'src/tables/mainland.test.ts': `import { target } from './mainland.js'\nexport const tested = target\n`,
     'src/events/two.ts': `import type { One } from './one.js'\nexport type Two = { readonly one: One }\n`,
-    'package.json': JSON.stringify({ dependencies: { 'planted-package': '1.0.0' }, devDependencies: { 'planted-development': '1.0.0' } }),
+    'package.json': JSON.stringify({
+      dependencies: { 'planted-package': '1.0.0', '@opentelemetry/api': '1.0.0' },
+      devDependencies: { 'planted-development': '1.0.0' },
+    }),
     ...packageFiles('planted-package'),
     ...packageFiles('planted-development'),
+    ...packageFiles('@opentelemetry/api'),
   }
   for (const { path, text } of planted) files[path] = `${files[path] === TARGET ? '' : (files[path] ?? '')}${text}`
   return files
