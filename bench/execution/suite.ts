@@ -2,9 +2,17 @@
 
 import type { Report } from '../report.js'
 import type { SuiteOptions } from '../truth/options.js'
+import { measureAccuracy } from './accuracy.js'
+import { measureCancel } from './cancel.js'
+import { measureDeadWorker } from './dead-worker.js'
 import { measureIdleTurn } from './idle.js'
 
-const PARTS = { turn_idle: measureIdleTurn } as const
+const PARTS = {
+  cancel: measureCancel,
+  dead_worker: measureDeadWorker,
+  turn_idle: measureIdleTurn,
+  accuracy: measureAccuracy,
+} as const
 export const EXECUTION_NAMES: readonly string[] = Object.keys(PARTS)
 
 export async function runExecution(report: Report, options: SuiteOptions): Promise<void> {
