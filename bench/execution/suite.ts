@@ -6,12 +6,14 @@ import { measureAccuracy } from './accuracy.js'
 import { measureCancel } from './cancel.js'
 import { measureDeadWorker } from './dead-worker.js'
 import { measureIdleTurn } from './idle.js'
+import { measureTasks } from './tasks.js'
 
 const PARTS = {
   cancel: measureCancel,
   dead_worker: measureDeadWorker,
   turn_idle: measureIdleTurn,
   accuracy: measureAccuracy,
+  tasks: measureTasks,
 } as const
 export const EXECUTION_NAMES: readonly string[] = Object.keys(PARTS)
 
