@@ -1,10 +1,15 @@
 // `npm run bench -- SUITE [--quick] [--only NAME]`: runs one suite of benchmarks.
 
+import { EXECUTION_NAMES, runExecution } from './execution/suite.js'
 import { createReport } from './report.js'
 import { RUN_NAMES, runRun } from './run/suite.js'
 import { runTruth, TRUTH_NAMES } from './truth/suite.js'
 
-const SUITES = { truth: { run: runTruth, names: TRUTH_NAMES }, run: { run: runRun, names: RUN_NAMES } } as const
+const SUITES = {
+  truth: { run: runTruth, names: TRUTH_NAMES },
+  run: { run: runRun, names: RUN_NAMES },
+  execution: { run: runExecution, names: EXECUTION_NAMES },
+} as const
 
 async function main(args: readonly string[]): Promise<number> {
   const only = args.includes('--only') ? args[args.indexOf('--only') + 1] : undefined

@@ -17,7 +17,7 @@ import type { ObjectStore } from '../src/storage/object-store.js'
 import { createFileCache } from '../src/tables/cache.js'
 import { createParquetFiles } from '../src/tables/parquet-files.js'
 import type { TableFiles } from '../src/tables/table-files.js'
-import { foldOnly } from '../src/turn/reconcile.js'
+import { foldOnly, type Reconcile } from '../src/turn/reconcile.js'
 import { createTurn, type Turn } from '../src/turn/turn.js'
 import { TENANT_ID, WORKSPACE_ID } from '../test/fixtures/say.js'
 import { steadyDeploy } from '../test/fixtures/steady-runs.js'
@@ -45,23 +45,38 @@ export type BenchWorkspace = {
   readonly reader: Reader
   /** Bytes written so far, those of segments apart. */
   readonly bytesWritten: () => number
+  /** Objects created, replaced or deleted so far, segments among them. */
+  readonly writeCount: () => number
   readonly merge: (whole?: boolean) => Promise<void>
   readonly close: () => Promise<void>
 }
 
 export const STORY_START = Date.UTC(2026, 0, 5)
 
-export function openBench(folder: string, options: { readonly start?: number; readonly sync?: boolean } = {}): BenchWorkspace {
+export type BenchOptions = {
+  readonly start?: number
+  readonly sync?: boolean
+  /** What the turn decides by; without it, it only folds. */
+  readonly reconcile?: Reconcile
+}
+
+export function openBench(folder: string, options: BenchOptions = {}): BenchWorkspace {
   const clock = shiftedClock(options.start ?? STORY_START)
   const random = systemRandom()
   const scope = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
   const local = createLocalStore({ folder: join(folder, 'store'), clock, sync: options.sync ?? true })
   let bytes = 0
+  let writes = 0
   const store: ObjectStore = {
     ...local,
     put(name, content, put_options) {
+      writes += 1
       if (!name.startsWith('ledger/')) bytes += content.byteLength
       return local.put(name, content, put_options)
+    },
+    delete(name, delete_options) {
+      writes += 1
+      return local.delete(name, delete_options)
     },
   }
   const cache = createFileCache({ store, folder: join(folder, 'cache'), bytes_max: 1e9 })
@@ -74,9 +89,10 @@ export function openBench(folder: string, options: { readonly start?: number; re
     files,
     clock,
     appender,
-    turn: createTurn({ ...deps, appender, reconcile: foldOnly }),
+    turn: createTurn({ ...deps, appender, reconcile: options.reconcile ?? foldOnly }),
     reader: createReader(deps),
     bytesWritten: () => bytes,
+    writeCount: () => writes,
     merge: async (whole = false) => void (await mergeBase(deps, { whole })),
     close: () => files.close(),
   }

@@ -9,8 +9,9 @@ import type { SuiteOptions } from '../truth/options.js'
 import { median, percentile, type Report } from '../report.js'
 import { asset } from '../../src/sdk/asset.js'
 import type { Asset } from '../../src/sdk/dependency.js'
-import { writesOf } from './writes.js'
 import { type Measured, withSystem } from './system.js'
+import { measureThroughput } from './throughput.js'
+import { writesOf } from './writes.js'
 
 const PARTS = {
   request: measureRequest,
@@ -89,26 +90,10 @@ async function measureChain(report: Report, { is_quick }: SuiteOptions): Promise
   })
 }
 
-/** Two and a half layers of eight: each task of a layer needs one of the layer before. */
 async function measureTasks(report: Report, { is_quick }: SuiteOptions): Promise<void> {
-  const { make, forget } = noted()
-  const width = 8
-  const size = 20
-  const runs = is_quick ? 25 : 100
-  const keys = Array.from({ length: size }, (_, i) => `t${i}`)
-  const assets = keys.map((key, i) => make(key, i < width ? [] : [keys[i - width] as string]))
-  const measure = (name: string, slots: number, target: string) =>
-    withSystem(assets, slots, async (system) => {
-      forget()
-      const began = performance.now()
-      const ids = await Promise.all(Array.from({ length: runs }, () => system.request(['*'])))
-      for (const run_id of ids) await system.untilOver(run_id)
-      const seconds = (performance.now() - began) / 1_000
-      const setup = `${runs} runs of ${size} tasks, ${width} wide, asked for at once, ${slots} slots, in ${seconds.toFixed(1)} s`
-      report.add({ name, value: (runs * size) / seconds, unit: '1/s', target, setup })
-    })
-  await measure('tasks_per_s', SLOTS, '>= 250')
-  await measure('tasks_few_slots_per_s', FEW_SLOTS, '-')
+  const { make } = noted()
+  await measureThroughput(report, { name: 'tasks_per_s', target: '>= 250', slots: SLOTS, is_quick, make })
+  await measureThroughput(report, { name: 'tasks_few_slots_per_s', target: '-', slots: FEW_SLOTS, is_quick, make })
 }
 
 async function measureFanout(report: Report): Promise<void> {

@@ -11,9 +11,13 @@ import { startSystem, type System, type SystemOptions } from '../../test/fixture
 import { until } from '../../test/fixtures/until.js'
 
 export type Measured = System & {
-  readonly request: (selection: readonly string[]) => Promise<string>
+  /** Asks for a run of these assets; `more`: other members of the request, such as partitions. */
+  readonly request: (selection: readonly string[], more?: object) => Promise<string>
   readonly untilOver: (run_id: string) => Promise<void>
 }
+
+/** The location that every benchmark of runs serves. */
+export const LOCATION_NAME = 'bench'
 
 type RunAnswer = { readonly run_id: string; readonly state: string }
 
@@ -28,7 +32,7 @@ export async function withSystem(
   options: SystemOptions = {},
 ): Promise<void> {
   const system = await startSystem({ slots, ...options })
-  const location = defineCodeLocation({ name: 'bench', assets })
+  const location = defineCodeLocation({ name: LOCATION_NAME, assets })
   const secrets = readSecrets(system.environment['SERVO_WORKER_SECRETS'] ?? '')
   const worker = await startWorker({
     location,
@@ -42,32 +46,45 @@ export async function withSystem(
     log: () => undefined,
   })
   try {
-    const described = describeLocation({ name: location.name, assets: location.assets })
-    await system.client.post('/code-locations/bench/deploy', {
-      worker_url: worker.url,
-      slots,
-      assets: described.assets.map(({ definition }) => definition),
-    })
-    const request = async (selection: readonly string[]) => (await system.client.post<RunAnswer>('/runs', { selection })).run_id
-    const untilOver = async (run_id: string) => {
-      const state = await until(
-        `run ${run_id} is over`,
-        async () => {
-          const run = await system.client.get<RunAnswer>(`/runs/${run_id}`)
-          return OVER.includes(run.state) ? run.state : undefined
-        },
-        OVER_WITHIN_MS,
-      )
-      if (state !== 'SUCCEEDED') throw new Error(`Run ${run_id} is ${state}, and the figure would mean nothing.`)
-    }
-    await until('the assets are defined', () =>
-      request([assets[0]?.key as string])
-        .then(untilOver)
-        .then(() => true),
-    )
-    await run({ ...system, request, untilOver })
+    await deployAssets(system, assets, worker.url, slots)
+    const measured = askingOf(system)
+    await untilDefined(measured, assets[0]?.key as string)
+    await run(measured)
   } finally {
     await worker.close()
     await system.stop()
   }
 }
+
+export async function deployAssets({ client }: System, assets: readonly Asset[], worker_url: string, slots: number): Promise<void> {
+  const described = describeLocation({ name: LOCATION_NAME, assets })
+  const definitions = described.assets.map(({ definition }) => definition)
+  await client.post(`/code-locations/${LOCATION_NAME}/deploy`, { worker_url, slots, assets: definitions })
+}
+
+export function askingOf(system: System): Measured {
+  const { client } = system
+  return {
+    ...system,
+    request: async (selection, more = {}) => (await client.post<RunAnswer>('/runs', { selection, ...more })).run_id,
+    async untilOver(run_id) {
+      const state = await until(
+        `run ${run_id} is over`,
+        async () => {
+          const run = await client.get<RunAnswer>(`/runs/${run_id}`)
+          return OVER.includes(run.state) ? run.state : undefined
+        },
+        OVER_WITHIN_MS,
+      )
+      if (state !== 'SUCCEEDED') throw new Error(`Run ${run_id} is ${state}, and the figure would mean nothing.`)
+    },
+  }
+}
+
+/** One run of this asset, which warms everything up as well. */
+export const untilDefined = ({ request, untilOver }: Measured, asset_key: string): Promise<unknown> =>
+  until('the assets are defined', () =>
+    request([asset_key])
+      .then(untilOver)
+      .then(() => true),
+  )

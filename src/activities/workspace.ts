@@ -2,10 +2,10 @@
 
 import { ApplicationFailure, Context } from '@temporalio/activity'
 import type { Scope } from '../core/ids.js'
-import { type Clock, instantText, SECOND_MS } from '../core/time.js'
+import { ceilTo, type Clock, instantText, SECOND_MS } from '../core/time.js'
 import { isOver } from '../projections/state-machine.js'
 import type { WorkingSet } from '../projections/working-set.js'
-import type { Turn } from '../turn/turn.js'
+import type { Turn, TurnAnswer } from '../turn/turn.js'
 import type { TurnCall, TurnReport } from '../workflows/contract.js'
 import { explained } from './failures.js'
 import type { HandOver } from './hand-over.js'
@@ -22,6 +22,8 @@ export type WorkspaceActivityDeps = {
 
 /** Well within the time after which Temporal takes the process for dead. */
 const BEAT_EVERY_MS = 3 * SECOND_MS
+/** Until a deadline that has passed and was not acted on is looked at again. */
+const LEFT_MS = SECOND_MS
 /** Between two sweeps: what was handed over a moment ago is about to start. */
 const SWEEP_EVERY_MS = 2 * SECOND_MS
 
@@ -32,9 +34,10 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
       servedScope(deps, scope)
       return whileBeating(() =>
         explained(async () => {
-          const { processed_at, wake_in_ms, sequence, published_count, more, merge_due } = await turn.run({ missed })
+          const answer = await turn.run({ missed })
+          const { processed_at, wake_in_ms, sequence, published_count, more, merge_due } = answer
           const wake_at = wake_in_ms === null ? null : instantText(processed_at + wake_in_ms)
-          return { sequence, published_count, more, merge_due, wake_in_ms, wake_at, ...countsOf(turn.workspace().rows) }
+          return { sequence, published_count, more, merge_due, wake_in_ms: waitMs(answer), wake_at, ...countsOf(turn.workspace().rows) }
         }),
       )
     },
@@ -54,6 +57,18 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
       })
     },
   }
+}
+
+/** From the end of a turn until the next one can act on what is due: a turn's time has whole seconds, and the part of one
+ *  that has passed, with the turn's own duration, is no part of the wait. What is due already was left for a reason. */
+export function waitMs({
+  processed_at,
+  ended_at,
+  wake_in_ms,
+}: Pick<TurnAnswer, 'processed_at' | 'ended_at' | 'wake_in_ms'>): number | null {
+  if (wake_in_ms === null) return null
+  if (wake_in_ms === 0) return LEFT_MS
+  return Math.max(0, Math.ceil(ceilTo(processed_at + wake_in_ms, SECOND_MS) - ended_at))
 }
 
 const aborted = (signal: AbortSignal): Promise<void> =>

@@ -21,6 +21,7 @@ export const instantText = (at_ms: number): string => new Date(at_ms).toISOStrin
 export const instantMs = (text: string): number => Date.parse(text)
 
 export const floorTo = (at_ms: number, unit_ms: number): number => Math.floor(at_ms / unit_ms) * unit_ms
+export const ceilTo = (at_ms: number, unit_ms: number): number => Math.ceil(at_ms / unit_ms) * unit_ms
 
 /** Creation stamps are of one store, so of one width: then the order of the text is the order of time.
  *  Two widths happen when a prefix was copied from another store; both are padded to nanoseconds. */

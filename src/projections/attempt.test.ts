@@ -232,6 +232,22 @@ describe('an attempt that ends', () => {
     expect(story.status('a')).toMatchObject({ last_attempt_outcome: 'FAILED', last_attempt_error_code: reason })
   })
 
+  it('by its silence is tried again at once, where it was silent for longer than the delay', () => {
+    const story = createRunStory({ a: { definition: { heartbeat_timeout_seconds: 6, retry: { max_infra_losses: 9 } } } })
+    const beat = (at: number) => story.fold(story.say.taskHeartbeat(story.name('a'), 1, {}, { at }))
+    story.dispatch('a')
+    story.start('a')
+    expect(beat(NOW + 2_000)).toBe('applied')
+    // It was last heard 8 s before.
+    expect(story.lose('a', 'HEARTBEAT')).toBe('applied')
+    expect(story.task('a')).toMatchObject({ state: 'RETRY_WAIT', infra_losses: 1, failures: 0, retry_at: NOW + 10_000 })
+    story.dispatch('a', { at: NOW + 10_000 })
+    story.start('a', { at: NOW + 11_000 })
+    // Never after its start, and the second delay is 10 s.
+    expect(story.lose('a', 'HEARTBEAT')).toBe('applied')
+    expect(story.task('a')).toMatchObject({ state: 'RETRY_WAIT', infra_losses: 2, retry_at: NOW + 21_000 })
+  })
+
   it('given back by its worker is tried again at once, and is no loss until it was given back twenty times', () => {
     const story = storyIn('RUNNING')
     const release = (at: number) =>

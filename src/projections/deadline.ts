@@ -33,6 +33,13 @@ export function retryAt(task: TaskRow, failures: number, failed_at: number, retr
 export const infraDelay = (infra_losses: number): number =>
   Math.min(INFRA_BACKOFF_MS_MAX, INFRA_BACKOFF_MS * 2 ** Math.min(infra_losses - 1, 10))
 
+/** After such a loss. Of one that fell silent the delay counts from when it was last heard: that it was waited for has kept
+ *  the next try off already (ADR 0046). */
+export function retryAfterLoss(task: TaskRow, infra_losses: number, isSilent: boolean, lost_at: number): number {
+  const heard_at = isSilent ? (task.last_heartbeat_at ?? task.started_at ?? lost_at) : lost_at
+  return Math.max(lost_at, heard_at + infraDelay(infra_losses))
+}
+
 /** The first instant at which something is due for the task without any event; null: it waits for events alone. */
 export function earliestDeadline(task: TaskRow): number | null {
   let earliest: number | null = null

@@ -3,7 +3,7 @@
 import { RELEASES_FREE_MAX } from '../core/limits.js'
 import { floorTo, SECOND_MS } from '../core/time.js'
 import type { EventOf } from '../events/event.js'
-import { infraDelay, retryAt } from './deadline.js'
+import { retryAfterLoss, retryAt } from './deadline.js'
 import type { Moment } from './outcome.js'
 import type { TaskRow } from './run-table.js'
 
@@ -11,6 +11,8 @@ type NextTry = { readonly state: 'RETRY_WAIT' | 'FAILED' | 'CANCELLED' } & Pick<
   TaskRow,
   'failures' | 'infra_losses' | 'releases' | 'retry_at'
 >
+
+type LossReason = EventOf<'AttemptLost'>['payload']['reason']
 
 /** No other try. */
 const over = (task: TaskRow, state: 'FAILED' | 'CANCELLED', counted: Partial<NextTry>): NextTry => ({
@@ -38,17 +40,17 @@ export function afterFailure(task: TaskRow, isRetryable: boolean, retry_after_se
 }
 
 /** A loss that is not the code's fault: tried again up to a bound of its own. */
-function infraLossOf(task: TaskRow, moment: Moment): NextTry {
+function infraLossOf(task: TaskRow, reason: LossReason, moment: Moment): NextTry {
   const counted = { infra_losses: task.infra_losses + 1 }
   if (task.cancel_requested_at !== null) return over(task, 'CANCELLED', counted)
   if (counted.infra_losses > task.max_infra_losses) return over(task, 'FAILED', counted)
-  return again(task, moment.at + infraDelay(counted.infra_losses), counted)
+  return again(task, retryAfterLoss(task, counted.infra_losses, reason === 'HEARTBEAT', moment.at), counted)
 }
 
 /** Its worker ended, and gave it back: nobody's fault, and tried again at once. */
 function releaseOf(task: TaskRow, moment: Moment): NextTry {
   const counted = { releases: (task.releases ?? 0) + 1 }
-  if (counted.releases > RELEASES_FREE_MAX) return infraLossOf(task, moment)
+  if (counted.releases > RELEASES_FREE_MAX) return infraLossOf(task, 'HANDOVER_REFUSED', moment)
   if (task.cancel_requested_at !== null) return over(task, 'CANCELLED', counted)
   // A turn's time has whole seconds: with the fraction it would wait for the next one.
   return again(task, floorTo(moment.at, SECOND_MS), counted)
@@ -57,5 +59,5 @@ function releaseOf(task: TaskRow, moment: Moment): NextTry {
 /** What was lost is the code's fault where it took too long, and nobody's where its worker gave it back. */
 export function afterLoss(task: TaskRow, { reason, released, error }: EventOf<'AttemptLost'>['payload'], moment: Moment): NextTry {
   if (reason === 'TIMEOUT') return afterFailure(task, error?.retryable !== false, undefined, moment)
-  return released === true ? releaseOf(task, moment) : infraLossOf(task, moment)
+  return released === true ? releaseOf(task, moment) : infraLossOf(task, reason, moment)
 }

@@ -51,6 +51,8 @@ export type TurnAnswer = {
   readonly sequence: number
   /** T0: what was acknowledged before it is in this revision, unless `more`. */
   readonly processed_at: number
+  /** The store's time when the turn ends. */
+  readonly ended_at: number
   readonly published_count: number
   readonly counts: OutcomeCounts
   readonly more: boolean
@@ -127,7 +129,7 @@ export function createTurn(deps: TurnDeps): Turn {
       segments: pending.segments,
       fold_time: pending.fold_time,
       turn_id: pass.turn_id,
-      published_at: pass.server_time + (deps.clock.elapsed() - pass.started),
+      published_at: storeTime(deps, pass),
       retention: deps.retention,
       listing_window_ms: deps.listing_window_ms,
       watermarks: {
@@ -242,7 +244,7 @@ export function createTurn(deps: TurnDeps): Turn {
           noteEnd(pass, began)
           const wake_at = wakeAt(deps, workspace, pass)
           wished = { revision: workspace.published?.pointer.revision ?? '', wake_at }
-          return answerOf(pass, workspace, wake_at)
+          return answerOf(deps, pass, workspace, wake_at)
         }
         workspace.rows.discard()
       } catch (error) {
@@ -268,15 +270,19 @@ export function createTurn(deps: TurnDeps): Turn {
   return { run, workspace: () => workspace }
 }
 
+/** As the pass read it, and what has passed since by this process's own clock. */
+const storeTime = ({ clock }: TurnDeps, { server_time, started }: Pass): number => server_time + (clock.elapsed() - started)
+
 /** Of the rows as they are now: what was just said has deadlines of its own. */
 const wakeAt = ({ reconcile }: TurnDeps, { rows }: Workspace, { now, hold_until }: Pass): number | null =>
   reconcile.wakeAt({ rows, now, hold_until })
 
-function answerOf(pass: Pass, { published, snapshot }: Workspace, wake_at: number | null): TurnAnswer {
+function answerOf(deps: TurnDeps, pass: Pass, { published, snapshot }: Workspace, wake_at: number | null): TurnAnswer {
   const isMergeDue = snapshot !== undefined && (snapshot.deltas.length >= MERGE_DUE_DELTAS || overlaySize(snapshot) >= MERGE_DUE_ROWS)
   return {
     sequence: published?.pointer.sequence ?? 0,
     processed_at: pass.now,
+    ended_at: storeTime(deps, pass),
     published_count: pass.published_count,
     counts: pass.counts,
     more: pass.more,

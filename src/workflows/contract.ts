@@ -53,7 +53,7 @@ export type TurnReport = {
   readonly published_count: number
   readonly more: boolean
   readonly merge_due: boolean
-  /** From the turn's own time; null: nothing is due. */
+  /** From the end of the turn; null: nothing is due. */
   readonly wake_in_ms: number | null
   /** As text, for people. */
   readonly wake_at: string | null

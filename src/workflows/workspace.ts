@@ -23,8 +23,9 @@ import { errorText, statusOf, turnSummary, waitSummary, workspaceDetails, type W
 const decider = wf.proxyActivities<Pick<Activities, 'turn'>>(TURN_OPTIONS)
 const work = wf.proxyActivities<Pick<Activities, 'handOver'>>(HAND_OVER_OPTIONS)
 
-/** A wish for less than this waits so long all the same: each turn costs a place in the history. */
-const WAIT_MS_MIN = 1_000
+/** A wish for less than this waits so long all the same: each turn costs a place in the history. What is due by time is so
+ *  at whole seconds, and calls for no second turn within one. */
+const WAIT_MS_MIN = 50
 /** After a sweep that failed in a way that no retry of the call was worth. */
 const SWEEP_AGAIN_MS = 10_000
 /** What a turn is told of at a time; the rest goes with the next one. */
