@@ -6,13 +6,14 @@ import { cancelDraft, cancelProblem } from '../../../src/commands/cancel.js'
 import { planDeploy } from '../../../src/commands/deploy.js'
 import { isProblem, type Problem } from '../../../src/commands/problem.js'
 import { planRerun } from '../../../src/commands/rerun/rerun.js'
-import { planRunRequest, type RunPlanned } from '../../../src/commands/run-request.js'
+import { planRunRequest, type RunAsked, type RunPlanned } from '../../../src/commands/run-request.js'
 import { poolDefinedKey } from '../../../src/core/keys.js'
 import { SECOND_MS } from '../../../src/core/time.js'
 import type { AssetDefinition } from '../../../src/events/asset.js'
 import type { Draft } from '../../../src/events/draft.js'
 import type { LedgerEvent } from '../../../src/events/event.js'
 import type { View } from '../../../src/readers/reader.js'
+import type { Random } from '../../fixtures/random.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
 import type { CommandDeps, Reply } from './api.js'
@@ -67,14 +68,26 @@ const runDrafted = (planned: RunPlanned | Problem): Drafted | Problem =>
     : { drafts: [planned.draft], answerOf: accepted(planned.conflict === undefined ? { run_id: planned.run_id } : planned.conflict) }
 
 export type Person = {
-  readonly deploy: (version: number) => Promise<Reply | undefined>
-  readonly askForRun: () => Promise<string | undefined>
+  readonly deploy: (version: number, slots?: number) => Promise<Reply | undefined>
+  /** Of something that they draw, or of what they are told. */
+  readonly askForRun: (selection?: readonly string[]) => Promise<string | undefined>
   readonly cancel: (run_id: string) => Promise<Reply | undefined>
   readonly rerun: (run_id: string) => Promise<string | undefined>
   readonly setCap: () => Promise<Reply | undefined>
 }
 
 const TRIES_MAX = 4
+
+function drawWish(random: Random): RunAsked {
+  const isPartitioned = random.isTrue(0.15)
+  return {
+    selection: isPartitioned ? ['p'] : random.pick(SELECTIONS),
+    ...(isPartitioned ? { partitions: { keys: random.isTrue(0.5) ? ['x'] : ['x', 'y', 'z'] } } : {}),
+    priority: random.pick([0, 0, 10, -5]),
+    tags: { team: random.pick(['core', 'web']) },
+    ...(random.isTrue(0.2) ? { run_key: `k${random.below(5)}` } : {}),
+  }
+}
 
 export function createPerson(site: Site, process: Process): Person {
   const { random, clock } = process
@@ -99,22 +112,14 @@ export function createPerson(site: Site, process: Process): Person {
   }
 
   return {
-    deploy: (version) =>
+    deploy: (version, slots = random.pick([2, 4, 64])) =>
       ask('deploy', async (_deps, view, request_id) => {
-        const slots = random.pick([2, 4, 64])
         const asked_for = { location_name: 'main', worker_url: 'http://127.0.0.1:8080', slots, assets: assetsOf(version) }
         const planned = await planDeploy(view, asked_for, request_id)
         return isProblem(planned) ? planned : { drafts: planned.drafts, answerOf: accepted({ version }) }
       }),
-    askForRun() {
-      const isPartitioned = random.isTrue(0.15)
-      const wish = {
-        selection: isPartitioned ? ['p'] : random.pick(SELECTIONS),
-        ...(isPartitioned ? { partitions: { keys: random.isTrue(0.5) ? ['x'] : ['x', 'y', 'z'] } } : {}),
-        priority: random.pick([0, 0, 10, -5]),
-        tags: { team: random.pick(['core', 'web']) },
-        ...(random.isTrue(0.2) ? { run_key: `k${random.below(5)}` } : {}),
-      }
+    askForRun(selection) {
+      const wish = selection === undefined ? drawWish(random) : { selection }
       return askForRunId('run', async (deps, view, request_id) => runDrafted(await planRunRequest(deps, view, wish, request_id)))
     },
     cancel: (run_id) =>
