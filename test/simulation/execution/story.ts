@@ -9,7 +9,7 @@ import type { LooseRow, TableName } from '../../../src/projections/tables.js'
 import { createReader } from '../../../src/readers/reader.js'
 import { createRandom } from '../../fixtures/random.js'
 import { ulidOf } from '../../fixtures/say.js'
-import { createWorld, type Process, type WorldOptions } from '../../fixtures/world.js'
+import { createWorld, type Process, type ProcessOptions, type WorldOptions } from '../../fixtures/world.js'
 import { checkWorld } from '../../invariants/check.js'
 import { gatherEvidence } from '../../invariants/evidence.js'
 import { checkExecution } from '../../invariants/execution-checks.js'
@@ -77,7 +77,7 @@ export function createExecutionStory(options: WorldOptions = {}) {
       return run_ids
     },
     evidence: () => gatherEvidence({ ...world, store: world.bucket, now: world.time.now() }),
-    api: (name = 'api'): Promise<ApiDoor> => openApi(site, world.start(name)),
+    api: (name = 'api', process_options: ProcessOptions = {}): Promise<ApiDoor> => openApi(site, world.start(name, process_options)),
     /** The newest dispatch of a task. */
     dispatchOf(task_key: string): Dispatch {
       const found = out.findLast((dispatch) => dispatch.task_key === task_key)
