@@ -69,7 +69,7 @@ export function createExecutionStory(options: WorldOptions = {}) {
     async begin(automation: Automation, ...selections: readonly (readonly string[])[]): Promise<readonly string[]> {
       if (site.apis.size === 0) await openApi(site, world.start('api of the person'))
       await turn(automation)
-      await person.deploy(0, 64)
+      await person.deploy('main', 0, 64)
       await turn(automation)
       const run_ids: string[] = []
       for (const selection of selections) run_ids.push((await person.askForRun(selection)) ?? 'none')
