@@ -10,8 +10,9 @@ import { close, runSteps, stopAll, suite, tool } from './steps.js'
 /** What must be there, and whatever else has tests: no folder is left out because nobody listed it. */
 const SUITES = ['system', 'temporal', 'properties', 'contract', 'invariants', 'crash', 'integration', 'tidy']
 
-/** Simulated here; `npm run sim` runs any number of others. */
+/** Simulated here; `npm run sim` runs any number of others. A seed of execution takes as long as five of the truth layer. */
 const SEEDS = 200
+const EXECUTION_SEEDS = 40
 
 /** Of the crash points that cost most, one in so many is run here; `npm run crash` runs all of them. */
 const CRASH_SAMPLE = 8
@@ -32,13 +33,19 @@ const crashSteps = () =>
     }),
   )
 
-/** Each half of the seeds is a process. */
-const simulationSteps = () =>
-  range(2).map((half) => {
+const seedsStep = (name, kind, first, count) => {
+  const args = ['scripts/run.js', 'test/simulation/main.ts', '--kind', kind, '--seed', String(first), '--count', String(count)]
+  return tool(name, args, { last_line: true })
+}
+
+/** Each half of the truth layer's seeds is a process. */
+const simulationSteps = () => [
+  ...range(2).map((half) => {
     const first = 1 + (half * SEEDS) / 2
-    const args = ['scripts/run.js', 'test/simulation/main.ts', '--seed', String(first), '--count', String(SEEDS / 2)]
-    return tool(`seeds from ${first}`, args, { last_line: true })
-  })
+    return seedsStep(`seeds from ${first}`, 'truth', first, SEEDS / 2)
+  }),
+  seedsStep('seeds of execution', 'execution', 1, EXECUTION_SEEDS),
+]
 
 const suiteSteps = () => suiteFolders().map((folder) => suite(folder, [`test/${folder}/`]))
 
@@ -55,6 +62,7 @@ const FIRST = [
   'temporal',
   'seeds from 1',
   'seeds from 101',
+  'seeds of execution',
   'crash parquet 1',
   'crash parquet 2',
   'crash',

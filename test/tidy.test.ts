@@ -6,7 +6,16 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { editFault } from './mutants/check.js'
 import { MUTANTS } from './mutants/mutants.js'
 import { cruise, ENTRIES, type Graph, planted, plantedFiles, ruleNames, unreached } from './tidy/graph.js'
-import { commandsIn, decisionFaults, invariantFaults, kindOf, missingFolders, missingPaths } from './tidy/documents.js'
+import {
+  commandsIn,
+  decisionFaults,
+  invariantFaults,
+  kindOf,
+  missingFolders,
+  missingPaths,
+  OLDER_INVARIANTS,
+  olderInvariantFaults,
+} from './tidy/documents.js'
 import {
   lint,
   lintConfiguration,
@@ -256,6 +265,20 @@ describe('docs/invariants.md', () => {
 
   test('names for every invariant the test that proves it', () => {
     expect(invariantFaults(document, tests)).toEqual([])
+  })
+
+  test('names for every invariant of the older plans the test that is called by its name', () => {
+    expect(olderInvariantFaults(document, tests)).toEqual([])
+    expect(OLDER_INVARIANTS.filter((name) => !document.text.includes(`| ${name} | `))).toEqual([])
+  })
+
+  test('is caught with a name that no test has, or one that it does not know', () => {
+    const row: TextFile = { path: document.path, text: '| L2-INV-4 | a name | I8 | `test/invariants/inv.test.ts` |\n' }
+    const proof = (title: string): TextFile => ({ path: 'test/invariants/inv.test.ts', text: `test('${title}', () => {})` })
+    expect(olderInvariantFaults(row, [proof('L2-INV-4 it holds')])).toEqual([])
+    expect(olderInvariantFaults(row, [])).toHaveLength(1)
+    expect(olderInvariantFaults(row, [proof('INV-4 it holds')])).toHaveLength(2)
+    expect(olderInvariantFaults({ ...row, text: '' }, [])).toHaveLength(1)
   })
 
   test('is caught with a test that is missing, or says another number', () => {

@@ -1,4 +1,5 @@
-// What a process appends with: it keeps its names above what turns have closed, by looking at the pointer now and then.
+// What a process appends with: it knows the store's time from its start on, and keeps its names above what turns have
+// closed, by looking at the pointer now and then.
 
 import { instantMs, MINUTE_MS } from '../core/time.js'
 import { type Appender, type AppenderDeps, createAppender } from '../ledger/append.js'
@@ -13,16 +14,19 @@ export async function openAppender(
 ): Promise<Appender> {
   let closed_through = 0
   let looked_at = Number.NEGATIVE_INFINITY
-  const look = async () => {
+  const look = async (): Promise<number> => {
     looked_at = deps.clock.elapsed()
-    const { published } = await readPointer(deps.store)
-    if (published === undefined) return
-    const revision = await readRevision(deps.store, published.pointer.sequence, published.pointer.revision)
-    closed_through = instantMs(revision.watermarks.closed_through)
+    const { published, server_time } = await readPointer(deps.store)
+    const heard_at = deps.clock.elapsed()
+    if (published !== undefined) {
+      const revision = await readRevision(deps.store, published.pointer.sequence, published.pointer.revision)
+      closed_through = instantMs(revision.watermarks.closed_through)
+    }
+    return server_time + (deps.clock.elapsed() - heard_at)
   }
-  await look()
   return createAppender({
     ...deps,
+    server_time: await look(),
     ...(log === undefined ? {} : { log }),
     ...(onAppend === undefined ? {} : { onAppend }),
     closedThrough() {

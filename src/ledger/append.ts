@@ -27,6 +27,9 @@ export type AppenderDeps = {
   readonly random: RandomBytes
   /** The last minute that a turn has closed, epoch milliseconds: nobody names a segment at or below it. */
   readonly closedThrough: () => number
+  /** The store's time at this moment, where its process has just heard it: what is said before the first append is stamped
+   *  by it, and not by this machine's clock. */
+  readonly server_time?: number
   readonly log?: (message: string) => void
   /** Told of each segment that was written, or given up: for whoever counts them. */
   readonly onAppend?: (appended: AppendEnd) => void
@@ -136,9 +139,9 @@ type SegmentWriter = {
   readonly storeTime: () => number
 }
 
-function createSegmentWriter({ store, scope, clock, random, closedThrough, log }: AppenderDeps): SegmentWriter {
+function createSegmentWriter({ store, scope, clock, random, closedThrough, server_time: heard, log }: AppenderDeps): SegmentWriter {
   /** Store's clock minus ours, from its last answer: names are made of the store's time, not of this machine's. */
-  let skew_ms: number | undefined
+  let skew_ms = heard === undefined ? undefined : heard - clock.now()
   const noteTime = (server_time: number) => {
     skew_ms = server_time - clock.now()
   }

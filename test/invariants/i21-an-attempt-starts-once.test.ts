@@ -2,6 +2,8 @@ import { afterAll, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { API_TOKEN, createApiWorld, createAsker, dispatched, MAIN } from '../fixtures/api-world.js'
 import { ulidOf } from '../fixtures/say.js'
+import { createExecutionStory } from '../simulation/execution/story.js'
+import { checkStarts } from './execution-checks.js'
 
 const SEED = Number(process.env['SERVO_TEST_SEED'] ?? 20_250_115)
 
@@ -39,4 +41,17 @@ test('I21 of all executions that ask at once, in any processes and however often
     }),
     { seed: SEED, numRuns: 15 },
   )
+})
+
+test('I21 its check notices code that started twice, and words that were believed of somebody who has no right to them', async () => {
+  const story = createExecutionStory()
+  const { tell, automation, api, begin, site, dispatchOf } = story
+  await tell(async () => {
+    await begin(automation(), ['a'])
+    await story.start(await api(), dispatchOf('a'))
+  })
+  const { witness } = site
+  expect(checkStarts(witness)).toEqual([])
+  expect(checkStarts({ ...witness, starts: [...witness.starts, ...witness.starts] })).toHaveLength(1)
+  expect(checkStarts({ ...witness, believed: [{ attempt_id: 'x', lie: 'a lie', status: 200 }] })).toHaveLength(1)
 })

@@ -104,6 +104,31 @@ export function invariantFaults(document: TextFile, tests: readonly TextFile[]):
   return [...order, ...faults, ...unknown]
 }
 
+/** A row: | INV-1 | its name | what it is now | `test/…` |. Each has a test that is called by its name, in that file. */
+export function olderInvariantFaults(document: TextFile, tests: readonly TextFile[]): Finding[] {
+  const rows = [...document.text.matchAll(/^\| ((?:L2-)?INV-\d+) \| .+ \| (.+?) \|$/gm)]
+  const say = (what: string): Finding => ({ path: document.path, what })
+  if (rows.length === 0) return [say('It has no row of an older invariant.')]
+  const names = rows.map(([, name]) => name as string)
+  const faults = rows.flatMap(([, name, proof = '']) => {
+    const found = tests.filter(({ path }) => pathsIn(proof).includes(path))
+    const isInTitle = found.some(({ text }) => titlesIn(text).some((title) => namesIn(title).includes(name as string)))
+    return isInTitle ? [] : [say(`${name} occurs in no test title of ${proof}.`)]
+  })
+  const unknown = tests.flatMap(({ path, text }) =>
+    titlesIn(text)
+      .flatMap(namesIn)
+      .filter((name) => !names.includes(name))
+      .map((name) => ({ path, what: `Its title names ${name}, which docs/invariants.md does not have.` })),
+  )
+  return [...faults, ...unknown]
+}
+
+/** The rows that every older plan has: nobody can take one away unseen. */
+export const OLDER_INVARIANTS = [...Array.from({ length: 10 }, (_, index) => `INV-${index + 1}`), 'L2-INV-4', 'L2-INV-5', 'L2-INV-9']
+
+const namesIn = (title: string): string[] => [...title.matchAll(/(?<![\w-])(?:L2-)?INV-\d+\b/g)].map(([name]) => name)
+
 export type DocumentCommand = { readonly path: string; readonly line: string }
 
 /** Lines of the code fences that are marked `sh`, a line that ends with a backslash with its next. */

@@ -43,18 +43,17 @@ export const createApi = (site: Site, name: string, options: Actor['options']): 
   options,
   think_ms: () => 10 * SECOND_MS,
   begin(process) {
-    void open(site, process)
+    void keepOpen(site, process)
     return async () => {
       if (site.weather.happens('process_ends')) process.kill()
     }
   },
 })
 
-async function open(site: Site, process: Process): Promise<void> {
+async function keepOpen(site: Site, process: Process): Promise<void> {
   const { apis, world } = site
   try {
-    const door = await createDoor(site, process)
-    apis.set(process.name, door)
+    const door = await openApi(site, process)
     await process.gone
     if (apis.get(process.name) === door) apis.delete(process.name)
   } catch (error) {
@@ -64,7 +63,8 @@ async function open(site: Site, process: Process): Promise<void> {
   }
 }
 
-async function createDoor(site: Site, process: Process): Promise<ApiDoor> {
+/** From here on it is to be reached. */
+export async function openApi(site: Site, process: Process): Promise<ApiDoor> {
   const { store, files, clock, random } = process
   const { scope } = site.world
   const appender = watched(site.world, process, await openAppender({ store, clock, random: random.bytes, scope }))
@@ -82,7 +82,7 @@ async function createDoor(site: Site, process: Process): Promise<ApiDoor> {
     secrets: SECRETS,
   }
   const request = { log: { warn: () => undefined } } as unknown as FastifyRequest
-  return {
+  const door: ApiDoor = {
     process,
     callback: (callback) =>
       replyOf(site, process, async () => {
@@ -92,6 +92,8 @@ async function createDoor(site: Site, process: Process): Promise<ApiDoor> {
       }),
     command: (command) => replyOf(site, process, async () => orRefuse(await command(deps))),
   }
+  site.apis.set(process.name, door)
+  return door
 }
 
 async function take(deps: CommandDeps, claims: ReturnType<typeof claimsOf>, { path, body }: Callback): Promise<object> {

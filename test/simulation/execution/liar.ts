@@ -21,7 +21,7 @@ type Lie = {
 export const createLiar = (site: Site, name: string, options: Actor['options']): Actor => ({
   name,
   options,
-  think_ms: exponential(6 * SECOND_MS),
+  think_ms: exponential(3 * SECOND_MS),
   begin: (process) => async () => {
     const { overheard, weather, witness } = site
     if (overheard.length === 0 || weather.isCalm() || !weather.hasLiar) return
@@ -35,7 +35,7 @@ export const createLiar = (site: Site, name: string, options: Actor['options']):
 function lieOf(process: Process, overheard: readonly Dispatch[]): Lie {
   const { random } = process
   const one = random.pick(overheard.slice(-6))
-  const other = random.pick(overheard)
+  const other = random.pick(overheard.slice(-4))
   const { attempt_id, task_token } = one
   const said = { execution_id: newId({ process }), sequence: random.pick([0, one.sequence, one.sequence, 1_000_000]) }
   const bodies = {

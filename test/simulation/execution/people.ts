@@ -6,13 +6,14 @@ import { cancelDraft, cancelProblem } from '../../../src/commands/cancel.js'
 import { planDeploy } from '../../../src/commands/deploy.js'
 import { isProblem, type Problem } from '../../../src/commands/problem.js'
 import { planRerun } from '../../../src/commands/rerun/rerun.js'
-import { planRunRequest, type RunPlanned } from '../../../src/commands/run-request.js'
+import { planRunRequest, type RunAsked, type RunPlanned } from '../../../src/commands/run-request.js'
 import { poolDefinedKey } from '../../../src/core/keys.js'
 import { SECOND_MS } from '../../../src/core/time.js'
 import type { AssetDefinition } from '../../../src/events/asset.js'
 import type { Draft } from '../../../src/events/draft.js'
 import type { LedgerEvent } from '../../../src/events/event.js'
 import type { View } from '../../../src/readers/reader.js'
+import type { Random } from '../../fixtures/random.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
 import type { CommandDeps, Reply } from './api.js'
@@ -30,18 +31,26 @@ const POLICY = {
 const asset = (asset_key: string, more: Partial<AssetDefinition> = {}): AssetDefinition => ({ asset_key, deps: [], ...POLICY, ...more })
 const after = (...keys: readonly string[]) => ({ deps: keys.map((asset_key) => ({ asset_key })) })
 
-/** A diamond, a chain whose middle is limited, and something with partitions. `version` is what a deploy changes. */
-const assetsOf = (version: number): readonly AssetDefinition[] => [
+const LOCATIONS = ['main', 'side'] as const
+type Location = (typeof LOCATIONS)[number]
+
+/** A diamond, a chain whose middle is limited, and something with partitions; beside it what depends on the diamond. With
+ *  the version definitions change, and one is left out. */
+const assetsOf = (location: Location, version: number): readonly AssetDefinition[] => (location === 'main' ? mainAssets(version) : SIDE)
+
+const SIDE = [asset('s', after('a'))]
+
+const mainAssets = (version: number): readonly AssetDefinition[] => [
   asset('a', { code_version: `v${version}` }),
   asset('b', after('a')),
   asset('c', { ...after('a'), pools: ['small'] }),
   asset('d', { ...after('b', 'c'), timeout_seconds: 15 }),
   asset('e', { pools: ['small', 'other'], priority: 5 }),
-  asset('f', { ...after('e'), code_version: `v${version % 2}`, timeout_seconds: 30 }),
+  ...(version === 3 ? [] : [asset('f', { ...after('e'), code_version: `v${version % 2}`, timeout_seconds: 30 })]),
   asset('p', { partitions: { type: 'static', keys: ['x', 'y', 'z'] }, partitions_per_task: 1 }),
 ]
 
-const SELECTIONS = [['a'], ['d+', 'a', 'b', 'c', 'd'], ['a', 'b'], ['e', 'f'], ['c', 'e'], ['b', 'd', 'f']] as const
+const SELECTIONS = [['a'], ['a', 'b', 'c', 'd'], ['a', 's'], ['a', 'b'], ['e', 'f'], ['c', 'e'], ['b', 'd', 'f']] as const
 const POOLS = ['global', 'pool:small', 'pool:other', 'location:main', 'tag:team=core', 'tag:team'] as const
 
 type Command = (deps: CommandDeps) => Promise<object>
@@ -67,14 +76,26 @@ const runDrafted = (planned: RunPlanned | Problem): Drafted | Problem =>
     : { drafts: [planned.draft], answerOf: accepted(planned.conflict === undefined ? { run_id: planned.run_id } : planned.conflict) }
 
 export type Person = {
-  readonly deploy: (version: number) => Promise<Reply | undefined>
-  readonly askForRun: () => Promise<string | undefined>
+  readonly deploy: (location: Location, version: number, slots?: number) => Promise<Reply | undefined>
+  /** Of something that they draw, or of what they are told. */
+  readonly askForRun: (selection?: readonly string[]) => Promise<string | undefined>
   readonly cancel: (run_id: string) => Promise<Reply | undefined>
   readonly rerun: (run_id: string) => Promise<string | undefined>
   readonly setCap: () => Promise<Reply | undefined>
 }
 
 const TRIES_MAX = 4
+
+function drawWish(random: Random): RunAsked {
+  const isPartitioned = random.isTrue(0.15)
+  return {
+    selection: isPartitioned ? ['p'] : random.pick(SELECTIONS),
+    ...(isPartitioned ? { partitions: { keys: random.isTrue(0.5) ? ['x'] : ['x', 'y', 'z'] } } : {}),
+    priority: random.pick([0, 0, 10, -5]),
+    tags: { team: random.pick(['core', 'web']) },
+    ...(random.isTrue(0.2) ? { run_key: `k${random.below(5)}` } : {}),
+  }
+}
 
 export function createPerson(site: Site, process: Process): Person {
   const { random, clock } = process
@@ -99,22 +120,15 @@ export function createPerson(site: Site, process: Process): Person {
   }
 
   return {
-    deploy: (version) =>
+    deploy: (location_name, version, slots = random.pick([2, 4, 64])) =>
       ask('deploy', async (_deps, view, request_id) => {
-        const slots = random.pick([2, 4, 64])
-        const asked_for = { location_name: 'main', worker_url: 'http://127.0.0.1:8080', slots, assets: assetsOf(version) }
+        const assets = assetsOf(location_name, version)
+        const asked_for = { location_name, worker_url: 'http://127.0.0.1:8080', slots, assets }
         const planned = await planDeploy(view, asked_for, request_id)
         return isProblem(planned) ? planned : { drafts: planned.drafts, answerOf: accepted({ version }) }
       }),
-    askForRun() {
-      const isPartitioned = random.isTrue(0.15)
-      const wish = {
-        selection: isPartitioned ? ['p'] : random.pick(SELECTIONS),
-        ...(isPartitioned ? { partitions: { keys: random.isTrue(0.5) ? ['x'] : ['x', 'y', 'z'] } } : {}),
-        priority: random.pick([0, 0, 10, -5]),
-        tags: { team: random.pick(['core', 'web']) },
-        ...(random.isTrue(0.2) ? { run_key: `k${random.below(5)}` } : {}),
-      }
+    askForRun(selection) {
+      const wish = selection === undefined ? drawWish(random) : { selection }
       return askForRunId('run', async (deps, view, request_id) => runDrafted(await planRunRequest(deps, view, wish, request_id)))
     },
     cancel: (run_id) =>
@@ -144,12 +158,12 @@ export const createPeople = (site: Site, name: string, options: Actor['options']
     const person = createPerson(site, process)
     const { random } = process
     const { witness, weather } = site
-    let isDeployed = witness.accepted.size > 0
+    const missing = witness.accepted.size > 0 ? [] : [...LOCATIONS]
     return async () => {
       if (weather.isCalm()) return
-      if (!isDeployed) {
-        const reply = await person.deploy(0)
-        isDeployed = reply?.status === 200
+      const location = missing[0]
+      if (location !== undefined) {
+        if ((await person.deploy(location, 0))?.status === 200) missing.shift()
         return
       }
       const known = [...witness.accepted]
@@ -158,7 +172,7 @@ export const createPeople = (site: Site, name: string, options: Actor['options']
       else if (draw < 75) await person.cancel(random.pick(known))
       else if (draw < 83) await person.rerun(random.pick(known))
       else if (draw < 95) await person.setCap()
-      else await person.deploy(random.below(4))
+      else await person.deploy('main', random.below(4))
     }
   },
 })

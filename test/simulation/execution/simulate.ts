@@ -35,7 +35,7 @@ const LOOK_EVERY_MS = 5 * SECOND_MS
 
 export async function simulate(seed: number, purpose: Purpose = 'check'): Promise<SimulationResult> {
   const random = createRandom(`execution/${seed}`)
-  const faults: FaultRule[] = swarmOfFaults(random.fork('faults'), random.pick([0, 0.003, 0.01])).map(inScale)
+  const faults: FaultRule[] = swarmOfFaults(random.fork('faults'), random.pick([0, 0.003, 0.01, 0.02])).map(inScale)
   const fault_state = createFaultState()
   const time = createVirtualTime()
   const same_name_interval_ms = random.pick([0, 0, SECOND_MS])

@@ -43,12 +43,14 @@ export type Weather = {
   readonly random: Random
 }
 
-/** Half of all troubles, the worst of them at every tenth occasion. */
+/** Half of all troubles, most of them at every tenth occasion at the worst; what a worker does with a whole attempt more often. */
 const SHARE = 0.5
 const RATE_MAX = 0.1
+const RATES_MAX: Partial<Record<Trouble, number>> = { answers_late: 0.6, answers_twice: 0.3, worker_stalls: 0.25, worker_crashes: 0.2 }
 
 export function weatherOf(random: Random): Weather {
-  const rates = new Map(TROUBLES.filter(() => random.isTrue(SHARE)).map((trouble) => [trouble, random.between(0, RATE_MAX)] as const))
+  const drawn = TROUBLES.filter(() => random.isTrue(SHARE))
+  const rates = new Map(drawn.map((trouble) => [trouble, random.between(0, RATES_MAX[trouble] ?? RATE_MAX)] as const))
   let isCalm = false
   return {
     happens: (trouble) => !isCalm && random.isTrue(rates.get(trouble) ?? 0),
