@@ -27,11 +27,15 @@ export type GcsStoreOptions = {
   /** Smaller pages than the port promises, so that a test needs fewer objects for the second one. */
   readonly page_size?: number
   readonly timeout_ms?: number
+  /** Of a call that changes nothing: until it is answered, and between two parts of a body. */
+  readonly read_timeout_ms?: number
 }
 
 const GOOGLE_ENDPOINT = 'https://storage.googleapis.com'
 /** Longer than the largest segment takes on a slow line; without a bound a call could wait for ever. */
 const REQUEST_TIMEOUT_MS = 30_000
+/** A turn stands still while it waits for an answer that was lost, and a read can be made again at once: nothing is in doubt. */
+const READ_TIMEOUT_MS = 10_000
 /** A read whose two requests met different generations is made again. */
 const READ_TRIES_MAX = 5
 /** Only what a head needs: a page of 1,000 names is 400 KB, with everything that GCS knows it is 1 MB. */
@@ -39,23 +43,24 @@ const HEAD_FIELDS = 'name,generation,timeCreated,size,crc32c,metadata'
 
 export async function createGcsStore(options: GcsStoreOptions): Promise<ObjectStore> {
   const { Storage } = await import('@google-cloud/storage')
-  const { bucket: bucket_name, prefix, api_endpoint, project_id, page_size = PAGE_SIZE, timeout_ms = REQUEST_TIMEOUT_MS } = options
+  const { bucket: bucket_name, prefix, api_endpoint, project_id, page_size = PAGE_SIZE } = options
+  const { timeout_ms = REQUEST_TIMEOUT_MS, read_timeout_ms = Math.min(READ_TIMEOUT_MS, timeout_ms) } = options
   const endpoint = (api_endpoint ?? GOOGLE_ENDPOINT).replace(/\/$/, '')
   const storage = new Storage({
     apiEndpoint: endpoint,
     // Google's own endpoint counts as custom where STORAGE_EMULATOR_HOST is set, and must still be asked with credentials.
     useAuthWithCustomEndpoint: api_endpoint === undefined,
     retryOptions: { autoRetry: false, maxRetries: 0 },
-    timeout: timeout_ms,
+    timeout: read_timeout_ms,
     ...(project_id === undefined ? (api_endpoint === undefined ? {} : { projectId: 'servo' }) : { projectId: project_id }),
   })
   // The client takes this from STORAGE_EMULATOR_HOST whatever it is told; a half-diverted store would be worse than none.
   storage.baseUrl = `${endpoint}/storage/v1`
-  const store = gcsStore({ bucket: storage.bucket(bucket_name), page_size, timeout_ms })
+  const store = gcsStore({ bucket: storage.bucket(bucket_name), page_size, timeout_ms, read_timeout_ms })
   return prefix === undefined || prefix === '' ? store : scopedStore(store, `${prefix}/`)
 }
 
-type Gcs = { readonly bucket: Bucket; readonly page_size: number; readonly timeout_ms: number }
+type Gcs = { readonly bucket: Bucket; readonly page_size: number; readonly timeout_ms: number; readonly read_timeout_ms: number }
 
 const gcsStore = (gcs: Gcs): ObjectStore => ({
   label: `gs://${gcs.bucket.name}`,
@@ -145,11 +150,11 @@ async function getObject(gcs: Gcs, name: string): Promise<GetAnswer> {
 type Download = { readonly bytes: Uint8Array; readonly generation: string; readonly server_time: number }
 type NoDownload = { readonly bytes?: undefined; readonly generation?: undefined; readonly server_time: number }
 
-async function download({ bucket, timeout_ms }: Gcs, name: string): Promise<Download | NoDownload> {
+async function download({ bucket, read_timeout_ms }: Gcs, name: string): Promise<Download | NoDownload> {
   let headers: Headers = {}
   const stream = bucket.file(name).createReadStream({ validation: false, decompress: false })
   // A body that breaks off leaves the client's stream open for ever (7.22, measured): nothing comes, no error and no end.
-  const stall = setTimeout(() => stream.destroy(unavailable(`The body of ${name} broke off. Read it again.`)), timeout_ms)
+  const stall = setTimeout(() => stream.destroy(unavailable(`The body of ${name} broke off. Read it again.`)), read_timeout_ms)
   stream.on('response', (response: { headers: Headers }) => {
     headers = response.headers
   })

@@ -173,6 +173,16 @@ test('a body that breaks off is no body', async () => {
   expect(await kindOf(store.get('a'))).toBe('unavailable')
 })
 
+test('a read waits for less than a write does: a body that breaks off, and an answer that does not come', async () => {
+  const { port } = server.address() as AddressInfo
+  const patient = { bucket: 'bucket', api_endpoint: `http://127.0.0.1:${port}`, timeout_ms: 3_600_000, read_timeout_ms: 100 }
+  const reads = await createGcsStore(patient)
+  answer = (request) => (isMedia(request) ? 'cut' : found(request))
+  expect(await kindOf(reads.get('a'))).toBe('unavailable')
+  answer = () => 'hang'
+  for (const call of [reads.get('a'), reads.head('a'), reads.list('a')]) expect(await kindOf(call)).toBe('unavailable')
+})
+
 test('reads that are not answered are tried once', async () => {
   for (const failing of ['reset', { status: 503 }, { status: 429 }, { status: 403 }] as const) {
     answer = () => failing
