@@ -46,6 +46,9 @@ const SHUTDOWN_GRACE_MS = 10_000
 const SHUTDOWN_FORCE_MS = 15_000
 /** Loops of one workspace: a few, and their histories are short. */
 const CACHED_WORKFLOWS_MAX = 200
+/** How long a step of a loop waits for the process that has the loop in its memory. That one may be dead, and another can
+ *  read the loop's history within a moment. */
+const STICKY_WAIT_MS = 3_000
 
 export async function startAutomation(config: AutomationConfig, options: AutomationOptions): Promise<Automation> {
   const { log } = options
@@ -141,7 +144,13 @@ function createWorkers({ connection, namespace, activities: { turn, handOver, ma
     shutdownForceTime: SHUTDOWN_FORCE_MS,
   }
   return Promise.all([
-    Worker.create({ ...common, taskQueue: TASK_QUEUES.loops, maxCachedWorkflows: CACHED_WORKFLOWS_MAX, ...workflows }),
+    Worker.create({
+      ...common,
+      taskQueue: TASK_QUEUES.loops,
+      maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
+      stickyQueueScheduleToStartTimeout: STICKY_WAIT_MS,
+      ...workflows,
+    }),
     // One turn at a time is all that a workspace has use for; the second slot is for one that was given up.
     Worker.create({ ...common, taskQueue: TASK_QUEUES.turn, activities: { turn }, maxConcurrentActivityTaskExecutions: 2 }),
     Worker.create({ ...common, taskQueue: TASK_QUEUES.work, activities: { handOver, maintain }, maxConcurrentActivityTaskExecutions: 10 }),
