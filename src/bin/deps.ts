@@ -13,6 +13,7 @@ import { createReader, type Reader } from '../readers/reader.js'
 import { createLocalStore } from '../storage/local.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { openStore, storeFault } from '../storage/open.js'
+import { readingAgain } from '../storage/read-again.js'
 import { scopedStore } from '../storage/scoped.js'
 import { createFileCache } from '../tables/cache.js'
 import { createParquetFiles } from '../tables/parquet-files.js'
@@ -56,7 +57,9 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
   const { tenant_id, workspace_id, access = 'write', gcs_endpoint } = config
   const scope = { tenant_id, workspace_id }
   const whole = await openStore(config.store, { access, ...(gcs_endpoint === undefined ? {} : { gcs_endpoint }) })
-  const store = scopedStore(whole, `tenant=${tenant_id}/workspace=${workspace_id}/`)
+  const isLocal = config.store.startsWith('local:')
+  // A folder that does not answer is not mended by asking again.
+  const store = scopedStore(isLocal ? whole : readingAgain(whole, systemClock), `tenant=${tenant_id}/workspace=${workspace_id}/`)
   const random = systemRandom()
   // Made when the first copy comes: a folder store needs none, and a process that is killed leaves nothing behind.
   const temporary = join(tmpdir(), `servo-cache-${Buffer.from(random(8)).toString('hex')}`)
@@ -68,7 +71,7 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
     scope,
     clock: systemClock,
     random,
-    listing_window_ms: config.store.startsWith('local:') ? LISTING_WINDOW_LOCAL_MS : LISTING_WINDOW_MS,
+    listing_window_ms: isLocal ? LISTING_WINDOW_LOCAL_MS : LISTING_WINDOW_MS,
     async close() {
       await files.close()
       await rm(temporary, { recursive: true, force: true })
