@@ -40,7 +40,8 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.exit(1)
   })
 }
-process.exitCode = await main()
+// What a failure left waiting is not waited for.
+process.exit(await main())
 
 async function main(): Promise<number> {
   say(`chaos by seed ${seed} for ${minutes} min on ${store_kind}, with ${runs} runs`)

@@ -49,15 +49,21 @@ export type ChaosReport = z.output<typeof chaosReport>
 
 const BLOCK = /^(```json chaos\n)([^]*?)(\n```)$/m
 
+const COMMAND = /npm run chaos -- --minutes \S+ --seed \S+ --report docs\/reliability\.md/
+
 /** The report in a document; undefined: there is none. */
 export function reportIn(text: string): ChaosReport | undefined {
   const line = BLOCK.exec(text)?.[2]
   return line === undefined ? undefined : chaosReport.parse(JSON.parse(line))
 }
 
+/** With the command that repeats it. */
 export function withReport(text: string, report: ChaosReport): string {
   if (!BLOCK.test(text)) throw new Error('The document has no block that begins with ```json chaos.')
-  return text.replace(BLOCK, (_, open: string, _line: string, close: string) => `${open}${JSON.stringify(report)}${close}`)
+  const { minutes, seed } = report
+  return text
+    .replace(BLOCK, (_, open: string, _line: string, close: string) => `${open}${JSON.stringify(report)}${close}`)
+    .replace(COMMAND, `npm run chaos -- --minutes ${minutes} --seed ${seed} --report docs/reliability.md`)
 }
 
 export function writeReport(file: string, report: ChaosReport): void {

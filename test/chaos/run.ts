@@ -107,6 +107,7 @@ async function deploy({ client, worker_url }: World): Promise<void> {
   const { assets } = describeLocation({ name: location.name, assets: location.assets })
   const body = { worker_url, slots: LOCATION_SLOTS, assets: assets.map(({ definition }) => definition) }
   await client.post(`/code-locations/${location.name}/deploy`, body)
+  await until('the assets are defined', async () => (await client.get<{ assets: readonly unknown[] }>('/assets')).assets.length > 0)
 }
 
 async function capPool({ store }: World): Promise<void> {

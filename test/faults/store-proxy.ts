@@ -40,7 +40,18 @@ const DELAY_MS = [20, 2_000] as const
 /** Longer than any caller waits: the adapter gives up after 30 s. */
 const NO_ANSWER_MS = 60_000
 
-export async function startStoreProxy(store_port: number, random: Random): Promise<StoreProxy> {
+export type StoreProxyOptions = {
+  /** Those that can happen. Default: all. */
+  readonly faults?: readonly ProxyFault[]
+  /** From and to: how long after its caller has given up a late write reaches the store. */
+  readonly late_ms?: readonly [number, number]
+}
+
+export async function startStoreProxy(
+  store_port: number,
+  random: Random,
+  { faults: possible = FAULTS, late_ms = LATE_MS }: StoreProxyOptions = {},
+): Promise<StoreProxy> {
   const agent = new Agent({ keepAlive: true })
   const faults = Object.fromEntries(FAULTS.map((fault) => [fault, 0])) as Record<ProxyFault, number>
   let requests = 0
@@ -60,7 +71,7 @@ export async function startStoreProxy(store_port: number, random: Random): Promi
         await pass(received)
         return CUT
       case 'late': {
-        const after_ms = random.between(...LATE_MS)
+        const after_ms = random.between(...late_ms)
         void sleep(after_ms, undefined, { signal: closing.signal })
           .then(() => pass(received))
           .catch(() => undefined)
@@ -89,7 +100,7 @@ export async function startStoreProxy(store_port: number, random: Random): Promi
 
   const relay = await startRelay(async (received, gone) => {
     requests += 1
-    const fault = random.isTrue(isRead(received) ? rate : rate * WRITES) ? drawn(random, received) : undefined
+    const fault = random.isTrue(isRead(received) ? rate : rate * WRITES) ? drawn(random, possible, received) : undefined
     if (fault === undefined) return { kind: 'answer', answer: await pass(received) }
     faults[fault] += 1
     return bend(fault, received, gone)
@@ -110,12 +121,12 @@ export async function startStoreProxy(store_port: number, random: Random): Promi
 
 const isRead = ({ method }: Received): boolean => method === 'GET' || method === 'HEAD'
 
-function drawn(random: Random, received: Received): ProxyFault {
-  const fit = FAULTS.filter((fault) => !isRead(received) || PROXY_FAULTS[fault].is_for_reads)
+function drawn(random: Random, possible: readonly ProxyFault[], received: Received): ProxyFault | undefined {
+  const fit = possible.filter((fault) => !isRead(received) || PROXY_FAULTS[fault].is_for_reads)
   let at = random.below(fit.reduce((sum, fault) => sum + PROXY_FAULTS[fault].weight, 0))
   for (const fault of fit) {
     at -= PROXY_FAULTS[fault].weight
     if (at < 0) return fault
   }
-  throw new Error('The weights of the faults do not add up.')
+  return undefined
 }
