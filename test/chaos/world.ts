@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url'
 import { type ApiClient, createApiClient } from '../../src/cli/client.js'
 import { startDevServer } from '../../src/cli/local/temporal-server.js'
 import { fakeGcsProgram, makeBucket } from '../fixtures/fake-gcs.js'
-import { freePort } from '../fixtures/free-port.js'
+import { freeLowPorts } from '../fixtures/free-port.js'
 import type { Random } from '../fixtures/random.js'
 import { temporalProgram } from '../fixtures/temporal-program.js'
 import { until } from '../fixtures/until.js'
@@ -57,20 +57,20 @@ export type World = {
 }
 
 const numbered = (kind: keyof typeof COUNTS): readonly string[] => Array.from({ length: COUNTS[kind] }, (_, i) => `${kind}-${i + 1}`)
-const freePorts = (count: number): Promise<readonly number[]> => Promise.all(Array.from({ length: count }, freePort))
+
+async function freePorts() {
+  const free = [...(await freeLowPorts(2 + COUNTS.api + COUNTS.automation + COUNTS.worker))]
+  const some = (count: number): readonly number[] => free.splice(0, count)
+  const [temporal, store] = some(2) as [number, number]
+  return { temporal, store, api: some(COUNTS.api), metrics: some(COUNTS.automation), worker: some(COUNTS.worker) }
+}
 
 export async function startWorld({ folder, seed, store_kind, random, say }: WorldOptions): Promise<World> {
   const logs = join(folder, 'logs')
   mkdirSync(logs, { recursive: true })
   const guard = startGuard(folder)
   const effects = join(folder, 'effects.ndjson')
-  const ports = {
-    api: await freePorts(COUNTS.api),
-    metrics: await freePorts(COUNTS.automation),
-    worker: await freePorts(COUNTS.worker),
-    temporal: await freePort(),
-    store: await freePort(),
-  }
+  const ports = await freePorts()
   const proxy = store_kind === 'gcs' ? await startStoreProxy(ports.store, random) : undefined
   const apis = await startBalancer(ports.api)
   const workers = await startBalancer(ports.worker)
