@@ -47,12 +47,16 @@ const simulationSteps = () => [
   seedsStep('seeds of execution', 'execution', 1, EXECUTION_SEEDS),
 ]
 
+/** Real processes that die while they work; the seed is on its last line, and another one each time. */
+const chaosSteps = () => [tool('process chaos', ['scripts/run.js', 'test/chaos/main.ts', '--minutes', '1'], { last_line: true })]
+
 const suiteSteps = () => suiteFolders().map((folder) => suite(folder, [`test/${folder}/`]))
 
 const benchSteps = () => [tool('bench', ['scripts/run.js', 'bench/main.ts', 'truth', '--quick'])]
 
 /** What takes long comes first, so that both cores are busy to the end. A name that is not here comes in the middle. */
 const FIRST = [
+  'process chaos',
   'system',
   'contract',
   'integration',
@@ -87,7 +91,7 @@ try {
   await setUp()
   // Each step is one process that is busy, and two are run side by side: none meets more than one other, which is what
   // the suites that kill processes and talk to servers were written for.
-  const steps = [...checkSteps(), ...suiteSteps(), ...crashSteps(), ...simulationSteps(), ...benchSteps()]
+  const steps = [...checkSteps(), ...suiteSteps(), ...chaosSteps(), ...crashSteps(), ...simulationSteps(), ...benchSteps()]
   await runSteps(
     steps.sort((left, right) => placeOf(left) - placeOf(right)),
     2,

@@ -51,6 +51,7 @@ export const ENTRIES = [
   'src/workflows/index.ts',
   'bench/main.ts',
   'bench/truth/child.ts',
+  'test/chaos/main.ts',
   'test/crash/main.ts',
   'test/crash/local-steps-child.ts',
   'test/fixtures/loaded-modules.cjs',
