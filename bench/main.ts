@@ -2,6 +2,7 @@
 
 import { EXECUTION_NAMES, runExecution } from './execution/suite.js'
 import { createReport } from './report.js'
+import { REPAIR_NAMES, runRepair } from './repair/suite.js'
 import { RUN_NAMES, runRun } from './run/suite.js'
 import { runTruth, TRUTH_NAMES } from './truth/suite.js'
 
@@ -9,6 +10,7 @@ const SUITES = {
   truth: { run: runTruth, names: TRUTH_NAMES },
   run: { run: runRun, names: RUN_NAMES },
   execution: { run: runExecution, names: EXECUTION_NAMES },
+  repair: { run: runRepair, names: REPAIR_NAMES },
 } as const
 
 async function main(args: readonly string[]): Promise<number> {

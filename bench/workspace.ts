@@ -17,6 +17,7 @@ import type { ObjectStore } from '../src/storage/object-store.js'
 import { createFileCache } from '../src/tables/cache.js'
 import { createParquetFiles } from '../src/tables/parquet-files.js'
 import type { TableFiles } from '../src/tables/table-files.js'
+import type { TurnDeps } from '../src/turn/pass.js'
 import { foldOnly, type Reconcile } from '../src/turn/reconcile.js'
 import { createTurn, type Turn } from '../src/turn/turn.js'
 import { TENANT_ID, WORKSPACE_ID } from '../test/fixtures/say.js'
@@ -43,6 +44,8 @@ export type BenchWorkspace = {
   readonly appender: Appender
   readonly turn: Turn
   readonly reader: Reader
+  /** What turns, and whoever works beside them, are made of. */
+  readonly deps: Omit<TurnDeps, 'appender' | 'reconcile'>
   /** Bytes written so far, those of segments apart. */
   readonly bytesWritten: () => number
   /** Objects created, replaced or deleted so far, segments among them. */
@@ -91,6 +94,7 @@ export function openBench(folder: string, options: BenchOptions = {}): BenchWork
     appender,
     turn: createTurn({ ...deps, appender, reconcile: options.reconcile ?? foldOnly }),
     reader: createReader(deps),
+    deps,
     bytesWritten: () => bytes,
     writeCount: () => writes,
     merge: async (whole = false) => void (await mergeBase(deps, { whole })),

@@ -6,7 +6,6 @@ import type { DispatchOutboxRow, TaskRow } from '../projections/run-table.js'
 import { keyText } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { View } from './reader.js'
-import { readRows } from './rows.js'
 
 export type Unstarted = { readonly outbox: DispatchOutboxRow; readonly task: TaskRow }
 
@@ -15,7 +14,7 @@ const UNSTARTED_MAX = 10_000
 
 export async function readUnstarted(view: View): Promise<readonly Unstarted[]> {
   const where = [{ column: 'status', in: ['PENDING', 'ACKED'] }] as const
-  const outbox = (await readRows(view, 'dispatch_outbox', where, UNSTARTED_MAX)) as unknown as readonly DispatchOutboxRow[]
+  const outbox = ((await view.few('dispatch_outbox', where)) as unknown as readonly DispatchOutboxRow[]).slice(0, UNSTARTED_MAX)
   const tasks = (await view.rows(
     'tasks',
     outbox.map(({ run_id, task_key }) => [run_id, task_key]),

@@ -3,12 +3,13 @@
 import { isOperatingError } from '../core/errors.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
-import { keyOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
+import { keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
+import { rowFilter } from '../tables/condition.js'
 import { createFilterCache, type FilterCache, lookupRows } from '../tables/lookup.js'
 import { layersOf, overlayRow, overlayRows } from '../tables/overlay.js'
-import { loadPage } from '../tables/page.js'
+import { loadPage, type PageSource } from '../tables/page.js'
 import { openSnapshot, partsOf, readPointer, type Snapshot, type TableStore } from '../tables/snapshot.js'
-import type { Scan } from '../tables/table-files.js'
+import type { Condition, Scan } from '../tables/table-files.js'
 
 /** One revision, ready to be asked. */
 export type View = {
@@ -19,6 +20,8 @@ export type View = {
   readonly rows: (table: TableName, keys: readonly RowKey[]) => Promise<readonly LooseRow[]>
   /** A keyset page in key order. Expired rows are absent; then a page may be shorter than its limit, and `last_key` leads on. */
   readonly page: (table: TableName, scan: Scan) => Promise<Page>
+  /** All rows that fit, where few do, in no order. The base is gone through once, and not for every revision above it. */
+  readonly few: (table: TableName, where: readonly Condition[]) => Promise<readonly LooseRow[]>
   /** What is made of whole tables that change seldom: made once, and again when a revision has changed one of them. */
   readonly derived: <T>(name: string, tables: readonly TableName[], make: () => Promise<T>) => Promise<T>
 }
@@ -98,20 +101,31 @@ function createView({ files }: TableStore, filters: FilterCache, derivations: De
     }
     return (await lookupRows(source, keys)).filter(isLive(table))
   }
+  function derived<T>(name: string, tables: readonly TableName[], make: () => Promise<T>): Promise<T> {
+    const made_of = filesOf(snapshot, tables)
+    const known = derivations.get(name)
+    if (known?.made_of === made_of) return known.value as Promise<T>
+    const value = make()
+    derivations.set(name, { made_of, value })
+    // What failed is not remembered: the next one may succeed.
+    value.catch(() => derivations.get(name)?.value === value && derivations.delete(name))
+    return value
+  }
   return {
     snapshot,
     sequence: revision.sequence,
     rows,
     row: async (table, key) => (await rows(table, [key]))[0],
-    derived<T>(name: string, tables: readonly TableName[], make: () => Promise<T>): Promise<T> {
-      const made_of = filesOf(snapshot, tables)
-      const known = derivations.get(name)
-      if (known?.made_of === made_of) return known.value as Promise<T>
-      const value = make()
-      derivations.set(name, { made_of, value })
-      // What failed is not remembered: the next one may succeed.
-      value.catch(() => derivations.get(name)?.value === value && derivations.delete(name))
-      return value
+    derived,
+    async few(table, where) {
+      const above = overlayRows(await layersOf(overlay, table))
+      // Of no table above the base: it stays what it is until a merge makes another.
+      const below = await derived(`few ${table} ${JSON.stringify(where)}`, [], () =>
+        readBase({ files, table, parts: partsOf(snapshot, table), where }),
+      )
+      const fits = rowFilter(table, where)
+      const found = [...below.filter((row) => !above.has(keyTextOfRow(table, row))), ...[...above.values()].filter(fits)]
+      return found.filter(isLive(table))
     },
     async page(table, scan) {
       const above = overlayRows(await layersOf(overlay, table))
@@ -120,5 +134,21 @@ function createView({ files }: TableStore, filters: FilterCache, derivations: De
       const last_key = last === undefined ? undefined : keyOfRow(table, last)
       return { rows: rows.filter(isLive(table)), last_key, is_last: rows.length < scan.limit }
     },
+  }
+}
+
+const BASE_PAGE_ROWS = 5_000
+const NOTHING_ABOVE: ReadonlyMap<string, LooseRow> = new Map()
+
+type BaseScan = Pick<PageSource, 'files' | 'table' | 'parts'> & { readonly where: readonly Condition[] }
+
+async function readBase({ where, ...base }: BaseScan): Promise<readonly LooseRow[]> {
+  const found: LooseRow[] = []
+  for (;;) {
+    const last = found.at(-1)
+    const after = last === undefined ? {} : { after: keyOfRow(base.table, last) }
+    const page = await loadPage({ ...base, overlay: NOTHING_ABOVE, scan: { where, limit: BASE_PAGE_ROWS, ...after } })
+    found.push(...page)
+    if (page.length < BASE_PAGE_ROWS) return found
   }
 }

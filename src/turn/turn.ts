@@ -12,7 +12,7 @@ import {
   TURN_DEADLINE_MS,
   TURN_MS_MAX,
 } from '../core/limits.js'
-import { instantMs, instantText } from '../core/time.js'
+import { instantMs, instantText, SECOND_MS } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { createFilterCache } from '../tables/lookup.js'
@@ -210,9 +210,10 @@ export function createTurn(deps: TurnDeps): Turn {
   function outageBefore(server_time: number): number {
     if (unreached_since === undefined) return 0
     const outage_ms = deps.clock.elapsed() - unreached_since
-    // Whoever published meanwhile has reached it: then it was this process alone that did not.
+    // Whoever published meanwhile has reached it: then it was this process alone that did not. By a second at least, for the
+    // server's time may have no fraction: what was published just before has reached nothing.
     const published_at = instantMs(workspace.snapshot?.revision.published_at ?? EPOCH)
-    return published_at > server_time - outage_ms ? 0 : outage_ms
+    return published_at > server_time - outage_ms + SECOND_MS ? 0 : outage_ms
   }
 
   async function listQueue({ missed = [] }: TurnRequest, pass: Pass): Promise<SegmentHead[]> {

@@ -1,8 +1,9 @@
-// Guards of the truth layer, and those of execution from the file beside it, each taken away by an edit, with the check that
-// has to notice. The text to find is exact and occurs once: when the code moves on, its mutant has to follow.
+// Guards of the truth layer, and those of execution and repair from the files beside it, each taken away by an edit, with
+// the check that has to notice. The text to find is exact and occurs once: when the code moves on, its mutant has to follow.
 
 import { EXECUTION } from './execution.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
+import { REPAIR } from './repair.js'
 
 const APPEND = 'src/ledger/append.ts'
 const SWAP = 'src/compactor/swap.ts'
@@ -498,4 +499,13 @@ const STORE: readonly Mutant[] = [
   },
 ]
 
-export const MUTANTS: readonly Mutant[] = [...APPENDING, ...FOLDING, ...PUBLISHING, ...MAINTENANCE, ...READING, ...STORE, ...EXECUTION]
+export const MUTANTS: readonly Mutant[] = [
+  ...APPENDING,
+  ...FOLDING,
+  ...PUBLISHING,
+  ...MAINTENANCE,
+  ...READING,
+  ...STORE,
+  ...EXECUTION,
+  ...REPAIR,
+]

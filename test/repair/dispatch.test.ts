@@ -30,6 +30,17 @@ test('a task that is READY without an outbox row goes on: the next turn dispatch
   await expectInvariants()
 })
 
+test('a task that a turn leaves to the next one is not late, where that one comes at once', async () => {
+  const { say, append, tell, defineAssets, automation, states } = createRepairWorld(SLOW)
+  await tell(defineAssets)
+  await append(say.runRequested('user:1', { assets: { keys: ['a'] } }))
+  const { turn, repairs } = automation()
+  expect(await turn()).toMatchObject({ more: true })
+  expect(await states()).toEqual(['READY'])
+  await turn()
+  expect([await states(), await repairs()]).toEqual([['DISPATCHED'], {}])
+})
+
 test('a task that waits for room is not late: the turn that hears of the room dispatches it, and nothing is counted', async () => {
   const { say, append, tell, defineAssets, automation, pass, states, worker } = createRepairWorld()
   await tell(defineAssets)
@@ -109,6 +120,30 @@ test('a retry that is due and waits for room is no missed timer, however often t
   await turn()
   expect((await states()).toSorted()).toEqual(['DISPATCHED', 'SUCCEEDED'])
   expect(await repairs()).toEqual({})
+})
+
+test('a retry for which there is room at last is no missed timer for a process that does not know since when it is due', async () => {
+  const { say, append, automation, pass, states, worker } = createRepairWorld()
+  const retry = { max_attempts: 2, backoff_seconds: 5, jitter: 0 }
+  const patient = say.assetDefined('c', { heartbeat_timeout_seconds: 3_600 })
+  await append(say.locationDeployed('main', 0), say.assetDefined('a', { retry }), patient, say.poolDefined('global', 1))
+  await append(say.runRequested('user:1', { assets: { keys: ['a'] } }))
+  const { process, turn, settled } = automation()
+  await turn()
+  await settled()
+  await worker.start()
+  await worker.finish('FAILED')
+  await append(say.runRequested('user:2', { assets: { keys: ['c'] }, priority: 5 }))
+  await turn()
+  await settled()
+  await worker.start()
+  await turn()
+  process.kill()
+  await pass(MINUTE_MS)
+  await worker.finish()
+  const next = automation('next')
+  await next.turn()
+  expect([(await states()).toSorted(), await next.repairs()]).toEqual([['DISPATCHED', 'SUCCEEDED'], {}])
 })
 
 test('an attempt that falls silent while a retry waits for room is given up in time: what was due before it has been looked at', async () => {

@@ -15,7 +15,7 @@ async function publishAndDie(world: RepairWorld): Promise<void> {
   world.world.intercept(({ phase, process, operation, name, kill }) => {
     if (phase === 'after' && process === 'doomed' && operation === 'put' && name === POINTER) kill()
   })
-  doomed.begin()
+  void doomed.begin()
   await pass(MINUTE_MS)
   expect(await states()).toEqual(['DISPATCHED', 'DISPATCHED'])
 }

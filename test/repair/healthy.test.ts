@@ -38,8 +38,8 @@ test('an idle workspace writes nothing, over many turns, sweeps and looks throug
     await pass(10 * SECOND_MS)
     expect(await sweep()).toBe(0)
   }
-  // The pointer, and the outbox, which a process with real table files has at hand.
-  expect(calls()).toEqual({ put: 0, get: 2 * TURNS, head: 0, list: 0, delete: 0 })
+  // The pointer: what the base has of the outbox is known until a merge makes another.
+  expect(calls()).toEqual({ put: 0, get: TURNS, head: 0, list: 0, delete: 0 })
   for (let looks = 0; looks < 6; looks++) {
     await pass(10 * MINUTE_MS)
     expect(await tell(() => findMissed(world.world, maintenance))).toEqual([])

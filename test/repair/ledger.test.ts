@@ -2,6 +2,8 @@
 // a reader was not told. The ledger has it, and the next look finds it.
 
 import { expect, test } from '@jest/globals'
+import { unavailable } from '../../src/core/errors.js'
+import { TURN_GAP_MS_MAX } from '../../src/core/limits.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { createCurrent } from '../../src/readers/current.js'
 import { createReader } from '../../src/readers/reader.js'
@@ -39,6 +41,55 @@ test('a poke that came is none that was lost, however long the workspace stood s
   expect(await repairs()).toEqual({})
 })
 
+test('what waits behind a turn that takes long is no lost poke', async () => {
+  let latency_ms = 5
+  const world = createRepairWorld({ latency_ms: () => latency_ms })
+  const { say, append, tell, defineAssets, automation, pass, rows } = world
+  const pools = async () => (await rows('pools')).map(({ pool_key }) => pool_key)
+  await tell(defineAssets)
+  const { turn, begin, repairs } = automation()
+  await turn()
+  await append(say.poolDefined('pool:x', 1))
+  latency_ms = 1_000
+  const begun = begin()
+  // It has listed, and does not see this one.
+  await pass(4.5 * SECOND_MS)
+  latency_ms = 5
+  await append(say.poolDefined('pool:y', 1))
+  const appended_at = world.world.time.now()
+  latency_ms = 1_400
+  await tell(() => begun)
+  expect(await pools()).not.toContain('pool:y')
+  latency_ms = 5
+  await turn()
+  expect(await pools()).toContain('pool:y')
+  expect(world.world.time.now() - appended_at).toBeGreaterThan(TURN_GAP_MS_MAX)
+  expect(await repairs()).toEqual({})
+})
+
+test('what waits while the store is out of reach is no lost poke, and what was due meanwhile no missed timer', async () => {
+  const { say, append, automation, pass, rows, worker, world } = createRepairWorld()
+  await append(say.locationDeployed('main', 0), say.assetDefined('a', { heartbeat_timeout_seconds: 30 }))
+  await append(say.runRequested('user:1'))
+  const { turn, settled, repairs } = automation()
+  await turn()
+  await settled()
+  await worker.start()
+  await turn()
+  await append(say.poolDefined('pool:x', 1))
+  const restore = world.intercept(({ process }) => {
+    if (process === 'automation') throw unavailable('The store is away.')
+  })
+  for (let turns = 0; turns < 3; turns++) {
+    await expect(turn()).rejects.toThrow('away')
+    await pass(30 * SECOND_MS)
+  }
+  restore()
+  await turn()
+  expect((await rows('pools')).map(({ pool_key }) => pool_key)).toContain('pool:x')
+  expect([(await rows('tasks')).map(({ state }) => state), await repairs()]).toEqual([['RUNNING'], {}])
+})
+
 test.each(['ledger/', 'state/', 'revisions/', 'manifest.json'])(
   'a turn that died before its write of %s goes on: the next one folds what it had read and said',
   async (name) => {
@@ -48,7 +99,7 @@ test.each(['ledger/', 'state/', 'revisions/', 'manifest.json'])(
     await append(say.runRequested('user:1', { assets: { keys: ['a', 'b'] } }))
     const doomed = automation('doomed')
     once(world.world, 'before', { process: 'doomed', operation: 'put', name }, ({ kill }) => kill())
-    doomed.begin()
+    void doomed.begin()
     await pass(MINUTE_MS)
     expect(doomed.process.isGone()).toBe(true)
     const { turn, sweep, repairs } = automation('next')

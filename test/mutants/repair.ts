@@ -1,0 +1,47 @@
+// Guards of self-repair: that nothing is taken for stuck which is not, and that nothing stuck is overlooked.
+
+import type { Check, Mutant } from './mutant.js'
+
+const repair = (file: string, title: string): Check => ({ file: `test/repair/${file}.test.ts`, title })
+
+export const REPAIR: readonly Mutant[] = [
+  {
+    name: 'a turn taken for late because of what an earlier one has looked at',
+    edits: [{ file: 'src/turn/decide.ts', find: 'wished?.revision === revision', replace: "wished?.revision === ''" }],
+    killed_by: repair(
+      'dispatch',
+      'an attempt that falls silent while a retry waits for room is given up in time: what was due before it has been looked at',
+    ),
+  },
+  {
+    name: 'an outage that begins right after a publish taken for none',
+    edits: [{ file: 'src/turn/turn.ts', find: 'server_time - outage_ms + SECOND_MS', replace: 'server_time - outage_ms + 0 * SECOND_MS' }],
+    killed_by: repair('ledger', 'what waits while the store is out of reach is no lost poke, and what was due meanwhile no missed timer'),
+  },
+  {
+    name: 'what waits behind other work counted as a lost poke',
+    edits: [{ file: 'src/turn/mended.ts', find: 'stood_ms <= TURN_GAP_MS_MAX', replace: 'stood_ms < 0 * TURN_GAP_MS_MAX' }],
+    killed_by: repair('ledger', 'what waits behind a turn that takes long is no lost poke'),
+  },
+  {
+    name: 'what follows from news counted as left over',
+    edits: [
+      { file: 'src/turn/mended.ts', find: 'pass.pending.segments.length === 0 && ', replace: 'pass.pending.segments.length >= 0 && ' },
+    ],
+    killed_by: repair('ledger', 'a lost poke goes on: the next turn folds what was appended, whatever brought it'),
+  },
+  {
+    name: 'rows of the base shown beside those that replace them',
+    edits: [
+      {
+        file: 'src/readers/reader.ts',
+        find: 'below.filter((row) => !above.has(keyTextOfRow(table, row)))',
+        replace: 'below.filter((row) => above.size >= 0 || keyTextOfRow(table, row) !== "")',
+      },
+    ],
+    killed_by: {
+      file: 'test/properties/few-rows.test.ts',
+      title: 'seed 11: few rows are those that a page shows, in the newest view and in one that is held',
+    },
+  },
+]

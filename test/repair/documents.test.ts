@@ -1,0 +1,28 @@
+// Whoever sees that something was mended finds what it means: an entry for every kind that is counted, and for no other.
+
+import { expect, test } from '@jest/globals'
+import { readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { TALLIED } from '../../src/projections/tally.js'
+import { createAutomationMetrics, MENDED } from '../../src/telemetry/automation-metrics.js'
+
+const text = readFileSync(fileURLToPath(new URL('../../docs/operating.md', import.meta.url)), 'utf8')
+const [, section = ''] = text.split('## When something was mended\n')
+const entries = [...(section.split(/^## /m)[0] ?? '').matchAll(/^### `(\w+)`\n([^]*?)(?=^### |(?![^]))/gm)]
+
+test('every kind of repair that is counted has an entry in docs/operating.md, and there is no other', async () => {
+  const served = await createAutomationMetrics(TALLIED).text()
+  const kinds = [...served.matchAll(/^servo_repairs_total\{kind="(\w+)"\} 0$/gm)].map(([, kind]) => kind)
+  expect(kinds.toSorted()).toEqual([...MENDED].toSorted())
+  expect(entries.map(([, kind]) => kind).toSorted()).toEqual(kinds.toSorted())
+})
+
+test('an entry says what is seen, where to look, and what to do', () => {
+  expect(entries.length).toBeGreaterThan(0)
+  const lacking = entries.flatMap(([, kind, entry = '']) =>
+    ['*Symptom*: ', '*Look at*: ', '*Do*: ']
+      .filter((part) => !entry.includes(`\n\n${part}`) && !entry.startsWith(`\n${part}`))
+      .map((part) => `${kind}: ${part}`),
+  )
+  expect(lacking).toEqual([])
+})
