@@ -52,7 +52,10 @@ const chaosSteps = () => [tool('process chaos', ['scripts/run.js', 'test/chaos/m
 
 const suiteSteps = () => suiteFolders().map((folder) => suite(folder, [`test/${folder}/`]))
 
-const benchSteps = () => [tool('bench', ['scripts/run.js', 'bench/main.ts', 'truth', '--quick'])]
+const benchSteps = () => [
+  tool('bench', ['scripts/run.js', 'bench/main.ts', 'truth', '--quick']),
+  tool('bench, idle turn', ['scripts/run.js', 'bench/main.ts', 'execution', '--quick', '--only', 'turn_idle']),
+]
 
 /** What takes long comes first, so that both cores are busy to the end. A name that is not here comes in the middle. */
 const FIRST = [

@@ -3,18 +3,20 @@
 import { createReconcile } from '../../src/turn/controllers.js'
 import { grouped } from '../../test/fixtures/steady-runs.js'
 import { median, percentile, type Report } from '../report.js'
-import { buildLarge, describeSize, FULL_SIZE, QUICK_SIZE } from '../truth/large.js'
+import { buildLarge, describeSize, FULL_SIZE, type LargeSize } from '../truth/large.js'
 import type { SuiteOptions } from '../truth/options.js'
 import { appendInSegments, type BenchWorkspace, foldAll, openBench, withFolder } from '../workspace.js'
 import { queueStory, type QueueSize } from './queue.js'
 
 const FULL_QUEUE: QueueSize = { queued: 10_000, active: 1_000 }
+/** A few seconds: it is part of `npm test`. */
+const QUICK_HISTORY: LargeSize = { runs: 100, segments: 60 }
 const QUICK_QUEUE: QueueSize = { queued: 1_000, active: 100 }
 const EVENTS_PER_SEGMENT = 100
 const SECRET = { secret_key_id: 's1', secret: 'a-secret-of-the-benchmark' }
 
 export async function measureIdleTurn(report: Report, { is_quick }: SuiteOptions): Promise<void> {
-  const [history, queue] = is_quick ? [QUICK_SIZE, QUICK_QUEUE] : [FULL_SIZE, FULL_QUEUE]
+  const [history, queue] = is_quick ? [QUICK_HISTORY, QUICK_QUEUE] : [FULL_SIZE, FULL_QUEUE]
   const [warm, rounds] = is_quick ? [20, 50] : [100, 300]
   await withFolder(async (folder) => {
     const building = openBench(folder, { sync: false })

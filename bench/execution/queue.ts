@@ -20,7 +20,8 @@ export type QueueSize = { readonly queued: number; readonly active: number }
 
 const assetKey = (index: number): string => `queue.asset_${String(index).padStart(3, '0')}`
 
-/** The location has as many slots as tasks are active, the pool and the tag's value are full, and nothing else may start. */
+/** The location has as many slots as tasks are active, so that nothing else may start, and the pool is full as well. The cap of
+ *  the tag has room: a full one would spare the turn a look at each task. */
 export function* queueStory({ queued, active }: QueueSize, now: () => number): Generator<LedgerEvent> {
   const speaker = createSpeaker()
   const said = (name: string, more: Said = {}): Said => ({ at: now(), event_id: ulidAt(now(), sha256(`queue/${name}`)), ...more })
@@ -41,7 +42,7 @@ export function* queueStory({ queued, active }: QueueSize, now: () => number): G
   yield* defined
   const inPool = Math.ceil(TASKS_PER_RUN / POOL_EVERY) * Math.ceil(active / TASKS_PER_RUN)
   yield speaker.poolDefined(`pool:${POOL}`, inPool, said('pool'))
-  yield speaker.poolDefined('tag:team=core', active, said('tag'))
+  yield speaker.poolDefined('tag:team=core', active + queued, said('tag'))
   const hashes = defined.map(({ payload }) => payload.definition_hash)
   for (let run = 0; run * TASKS_PER_RUN < active; run++) yield* activeRun(speaker, `active/${run}`, hashes, said)
   for (let run = 0; run * TASKS_PER_RUN < queued; run++) yield* queuedRun(speaker, `queued/${run}`, hashes, said)

@@ -2,19 +2,20 @@
 
 import type { Report } from '../report.js'
 import type { SuiteOptions } from '../truth/options.js'
-import { measureAccuracy } from './accuracy.js'
 import { measureCancel } from './cancel.js'
-import { measureDeadWorker } from './dead-worker.js'
 import { measureIdleTurn } from './idle.js'
 import { measureTasks } from './tasks.js'
 
-const PARTS = {
+type Part = (report: Report, options: SuiteOptions) => Promise<void>
+
+/** What serves assets as a user's module does needs the build, and is loaded when it is asked for: other suites need none. */
+const PARTS: Readonly<Record<string, Part>> = {
   cancel: measureCancel,
-  dead_worker: measureDeadWorker,
+  dead_worker: async (report, options) => (await import('./dead-worker.js')).measureDeadWorker(report, options),
   turn_idle: measureIdleTurn,
-  accuracy: measureAccuracy,
+  accuracy: async (report, options) => (await import('./accuracy.js')).measureAccuracy(report, options),
   tasks: measureTasks,
-} as const
+}
 export const EXECUTION_NAMES: readonly string[] = Object.keys(PARTS)
 
 export async function runExecution(report: Report, options: SuiteOptions): Promise<void> {
