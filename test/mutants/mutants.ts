@@ -2,6 +2,7 @@
 // has to notice. The text to find is exact and occurs once: when the code moves on, its mutant has to follow.
 
 import { EXECUTION } from './execution.js'
+import { SURVIVAL } from './survival.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 
 const APPEND = 'src/ledger/append.ts'
@@ -498,4 +499,13 @@ const STORE: readonly Mutant[] = [
   },
 ]
 
-export const MUTANTS: readonly Mutant[] = [...APPENDING, ...FOLDING, ...PUBLISHING, ...MAINTENANCE, ...READING, ...STORE, ...EXECUTION]
+export const MUTANTS: readonly Mutant[] = [
+  ...APPENDING,
+  ...FOLDING,
+  ...PUBLISHING,
+  ...MAINTENANCE,
+  ...READING,
+  ...STORE,
+  ...EXECUTION,
+  ...SURVIVAL,
+]

@@ -8,10 +8,8 @@ import { instantMs, MINUTE_MS, SECOND_MS } from '../../../src/core/time.js'
 import { ulidAt } from '../../../src/core/ulid.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
-import type { CallbackPath, Reply } from './api.js'
+import type { CallbackPath, Reply, WorkerDoor } from './door.js'
 import { LATE_MS_MAX, request, type Site, UNANSWERED } from './site.js'
-
-export type WorkerDoor = { readonly process: Process; readonly take: (dispatches: readonly Dispatch[]) => Promise<readonly SendAnswer[]> }
 
 const SLOTS = 3
 const STALL_MS = [10 * SECOND_MS, 4 * MINUTE_MS] as const
