@@ -111,11 +111,15 @@ async function work(hand: Hand, dispatch: Dispatch): Promise<void> {
   const { run_id, task_key, attempt, attempt_id, upstream } = dispatch
   const ids = { run_id, task_key, attempt, attempt_id }
   const { asked_at } = started
-  site.witness.starts.push({ ...ids, execution_id, worker: worker_id, at: site.world.time.now(), asked_at, upstream })
+  const { witness, world } = site
+  const note = (what: string) => world.trace.push(`${world.time.now()} ${worker_id} ${what} the code of ${task_key}, ${attempt_id}`)
+  witness.starts.push({ ...ids, execution_id, worker: worker_id, at: world.time.now(), asked_at, upstream })
+  note('starts')
   const end = await runCode(hand, dispatch, said)
+  note(end === undefined ? 'drops' : 'ends')
   if (end === undefined) return
   const { outcome } = end
-  site.witness.ends.push({ ...ids, execution_id, outcome, materialization_id: end.materialization_id as string | undefined })
+  witness.ends.push({ ...ids, execution_id, outcome, materialization_id: end.materialization_id as string | undefined })
   if (site.weather.happens('answers_late')) await hand.wait(random.below(LATE_MS_MAX))
   const gives_up_at = clock.elapsed() + 5 * MINUTE_MS
   await sayUntil(hand, dispatch, 'completed', { ...said, ...end }, () => clock.elapsed() < gives_up_at)
