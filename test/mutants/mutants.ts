@@ -1,7 +1,8 @@
-// Guards of the truth layer, and those of execution and repair from the files beside it, each taken away by an edit, with
+// Guards of the truth layer, and those of execution, repair and survival from the files beside it, each taken away by an edit, with
 // the check that has to notice. The text to find is exact and occurs once: when the code moves on, its mutant has to follow.
 
 import { EXECUTION } from './execution.js'
+import { SURVIVAL } from './survival.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { REPAIR } from './repair.js'
 
@@ -508,4 +509,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...STORE,
   ...EXECUTION,
   ...REPAIR,
+  ...SURVIVAL,
 ]

@@ -6,9 +6,7 @@ import { claimsOf } from '../../../src/api/http/principal.js'
 import type { ApiDeps } from '../../../src/api/http/deps.js'
 import { orRefuse, RefusedError } from '../../../src/api/problems.js'
 import { openAppender } from '../../../src/bin/appender.js'
-import { type AttemptDeps, sayAlive, sayCompleted, sayStarted } from '../../../src/commands/attempt.js'
-import type { ClaimDeps } from '../../../src/commands/claims.js'
-import type { RunDeps } from '../../../src/commands/run-request.js'
+import { sayAlive, sayCompleted, sayStarted } from '../../../src/commands/attempt.js'
 import { isOperatingError } from '../../../src/core/errors.js'
 import { SECOND_MS } from '../../../src/core/time.js'
 import { createCurrent } from '../../../src/readers/current.js'
@@ -16,26 +14,8 @@ import { createReader } from '../../../src/readers/reader.js'
 import { watched } from '../../fixtures/roles.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, noteBug } from '../actor.js'
+import type { ApiDoor, Callback, CommandDeps, Reply } from './door.js'
 import { poke, SECRETS, type Site } from './site.js'
-
-type Body = Readonly<Record<string, unknown>>
-export type Reply = { readonly status: number; readonly body: Body }
-export type CallbackPath = 'started' | 'heartbeat' | 'completed'
-export type Callback = {
-  readonly path: CallbackPath
-  /** As it stands in the path of the request; the token has one of its own. */
-  readonly attempt_id: string
-  readonly task_token: string
-  readonly body: Body
-}
-
-export type CommandDeps = ClaimDeps & AttemptDeps & RunDeps
-
-export type ApiDoor = {
-  readonly process: Process
-  readonly callback: (callback: Callback) => Promise<Reply>
-  readonly command: (command: (deps: CommandDeps) => Promise<object>) => Promise<Reply>
-}
 
 /** An API and its restarts: it is to be reached once it has opened its store. */
 export const createApi = (site: Site, name: string, options: Actor['options']): Actor => ({
@@ -111,7 +91,7 @@ const STATUS = { 'attempt-over': 409, conflict: 409, 'run-key-conflict': 409, un
 
 async function replyOf({ world }: Site, process: Process, work: () => Promise<object>): Promise<Reply> {
   try {
-    return { status: 200, body: (await work()) as Body }
+    return { status: 200, body: (await work()) as Reply['body'] }
   } catch (error) {
     if (error instanceof RefusedError) {
       const { problem, detail } = error.refused

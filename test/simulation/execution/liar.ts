@@ -6,7 +6,7 @@ import { makeToken } from '../../../src/core/token.js'
 import { SECOND_MS } from '../../../src/core/time.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
-import type { Callback, CallbackPath } from './api.js'
+import type { Callback, CallbackPath } from './door.js'
 import { request, type Site, UNANSWERED } from './site.js'
 import { newId } from './worker.js'
 

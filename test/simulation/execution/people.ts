@@ -16,7 +16,7 @@ import type { View } from '../../../src/readers/reader.js'
 import type { Random } from '../../fixtures/random.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
-import type { CommandDeps, Reply } from './api.js'
+import type { CommandDeps, Reply } from './door.js'
 import { request, type Site, UNANSWERED } from './site.js'
 
 export const GRACE_SECONDS = 8

@@ -81,8 +81,8 @@ async function play(site: Site, random: Random, faults: FaultRule[]): Promise<vo
   const { world, weather } = site
   let isOver = false
   const stage: Stage = { isOver: () => isOver }
-  const cast = castOf(site, random)
-  const played = cast.map((actor) => keepUp(world, actor.seen(site), stage))
+  const cast = castOf(site, random).map(playerOf)
+  const played = cast.map(({ actor }) => keepUp(world, actor, stage))
   await world.time.sleep(random.between(...PLAY_MS))
   faults.length = 0
   weather.calmDown()
@@ -97,13 +97,20 @@ async function play(site: Site, random: Random, faults: FaultRule[]): Promise<vo
 }
 
 /** An actor, and the processes that it was. */
-type Cast = { readonly processes: Process[]; readonly seen: (site: Site) => Actor }
+function playerOf(actor: Actor): { readonly actor: Actor; readonly processes: readonly Process[] } {
+  const processes: Process[] = []
+  const begin: Actor['begin'] = (process) => {
+    processes.push(process)
+    return actor.begin(process)
+  }
+  return { processes, actor: { ...actor, begin } }
+}
 
-function castOf(site: Site, random: Random): readonly Cast[] {
+function castOf(site: Site, random: Random): readonly Actor[] {
   const clocks = random.fork('clocks')
   const queue = createQueue(site, random.pick(['DIRECT', 'CLOUD_TASKS'] as const))
   const workers = Array.from({ length: 2 + random.below(2) }, (_, index) => createWorker(site, `worker ${index + 1}`, clockOf(clocks)))
-  const actors: readonly Actor[] = [
+  return [
     createAutomation(site, 'automation one', clockOf(clocks), queue),
     createAutomation(site, 'automation two', clockOf(clocks), queue),
     createApi(site, 'api one', clockOf(clocks)),
@@ -113,14 +120,6 @@ function castOf(site: Site, random: Random): readonly Cast[] {
     ...(site.weather.hasLiar ? [createLiar(site, 'liar', {})] : []),
     ...(random.isTrue(0.5) ? [createKeeper('keeper', clockOf(clocks))] : []),
   ]
-  return actors.map((actor) => {
-    const processes: Process[] = []
-    const begin: Actor['begin'] = (process) => {
-      processes.push(process)
-      return actor.begin(process)
-    }
-    return { processes, seen: () => ({ ...actor, begin }) }
-  })
 }
 
 /** Maintenance, more often than any day has it. */
@@ -135,8 +134,9 @@ const createKeeper = (name: string, options: Actor['options']): Actor => ({
 })
 
 /** Runs that are under way, and are cancelled while nothing goes wrong: how long that takes is known. */
-async function cancelInCalm({ world, witness, ...site }: Site, random: Random): Promise<void> {
-  const person = createPerson({ world, witness, ...site }, world.start('person'))
+async function cancelInCalm(site: Site, random: Random): Promise<void> {
+  const { world, witness } = site
+  const person = createPerson(site, world.start('person'))
   for (let asked = 0; asked < 2; asked++) {
     const run_id = await person.askForRun()
     await world.time.sleep(random.below(12 * SECOND_MS))

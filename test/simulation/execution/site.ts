@@ -5,10 +5,9 @@ import type { Dispatch } from '../../../src/api/contract/worker.js'
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.js'
 import type { Secrets } from '../../../src/core/token.js'
 import type { Process, World } from '../../fixtures/world.js'
-import type { ApiDoor } from './api.js'
+import type { ApiDoor, WorkerDoor } from './door.js'
 import type { Weather } from './weather.js'
 import { createWitness, type Witness } from './witness.js'
-import type { WorkerDoor } from './worker.js'
 
 export const SECRETS: Secrets = [{ secret_key_id: 's1', secret: 'servo-golden-secret' }]
 

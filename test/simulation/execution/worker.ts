@@ -8,10 +8,8 @@ import { instantMs, MINUTE_MS, SECOND_MS } from '../../../src/core/time.js'
 import { ulidAt } from '../../../src/core/ulid.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
-import type { CallbackPath, Reply } from './api.js'
+import type { CallbackPath, Reply, WorkerDoor } from './door.js'
 import { LATE_MS_MAX, request, type Site, UNANSWERED } from './site.js'
-
-export type WorkerDoor = { readonly process: Process; readonly take: (dispatches: readonly Dispatch[]) => Promise<readonly SendAnswer[]> }
 
 const SLOTS = 3
 const STALL_MS = [10 * SECOND_MS, 4 * MINUTE_MS] as const
@@ -113,11 +111,15 @@ async function work(hand: Hand, dispatch: Dispatch): Promise<void> {
   const { run_id, task_key, attempt, attempt_id, upstream } = dispatch
   const ids = { run_id, task_key, attempt, attempt_id }
   const { asked_at } = started
-  site.witness.starts.push({ ...ids, execution_id, worker: worker_id, at: site.world.time.now(), asked_at, upstream })
+  const { witness, world } = site
+  const note = (what: string) => world.trace.push(`${world.time.now()} ${worker_id} ${what} the code of ${task_key}, ${attempt_id}`)
+  witness.starts.push({ ...ids, execution_id, worker: worker_id, at: world.time.now(), asked_at, upstream })
+  note('starts')
   const end = await runCode(hand, dispatch, said)
+  note(end === undefined ? 'drops' : 'ends')
   if (end === undefined) return
   const { outcome } = end
-  site.witness.ends.push({ ...ids, execution_id, outcome, materialization_id: end.materialization_id as string | undefined })
+  witness.ends.push({ ...ids, execution_id, outcome, materialization_id: end.materialization_id as string | undefined })
   if (site.weather.happens('answers_late')) await hand.wait(random.below(LATE_MS_MAX))
   const gives_up_at = clock.elapsed() + 5 * MINUTE_MS
   await sayUntil(hand, dispatch, 'completed', { ...said, ...end }, () => clock.elapsed() < gives_up_at)
