@@ -46,7 +46,15 @@ process.exit(await main())
 async function main(): Promise<number> {
   say(`chaos by seed ${seed} for ${minutes} min on ${store_kind}, with ${runs} runs`)
   try {
-    const report = await runChaos({ seed, minutes, runs, store_kind: store_kind as 'gcs' | 'local', folder, say })
+    const report = await runChaos({
+      seed,
+      minutes,
+      runs,
+      store_kind: store_kind as 'gcs' | 'local',
+      folder,
+      is_kept: values.keep === true,
+      say,
+    })
     if (values.report !== undefined && report.verdict === 'good') writeReport(values.report, report)
     if (report.verdict === 'bad') explain(report.problems)
     else if (values.keep === true) say(`kept: ${folder}`)

@@ -25,6 +25,8 @@ export type Options = {
   readonly store_kind: 'gcs' | 'local'
   /** Where logs and effects are. */
   readonly folder: string
+  /** The ledger is written there too, whatever comes of it. */
+  readonly is_kept: boolean
   readonly say: (line: string) => void
 }
 
@@ -60,7 +62,7 @@ export async function runChaos(options: Options): Promise<ChaosReport> {
     say(`${told.events.length} events are read; the store is verified and replayed`)
     const [stored, replayed] = await storeProblems(world.store)
     const problems = [...undone, ...work.problems, ...effectProblems(work.asked, told, effects), ...stored, ...replayed]
-    if (problems.length > 0) keepLedger(folder, told)
+    if (problems.length > 0 || options.is_kept) keepLedger(folder, told)
     return {
       suite: 'chaos',
       seed,
