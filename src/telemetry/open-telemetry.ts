@@ -21,10 +21,8 @@ export type ExportDeps = {
   readonly log: (message: string) => void
 }
 
-/** A process that is asked to end waits no longer for a collector. */
-const CLOSE_MS_MAX = 2_000
-/** Of one request, with its repeats. */
-const EXPORT_TIMEOUT_MS = 5_000
+/** Of one request, with its repeats; and a process that is asked to end waits no longer, because repeats would hold it. */
+const EXPORT_MS_MAX = 3_000
 
 export function startExport({ url, service_name, attributes, is_shared, log }: ExportDeps): Tracing {
   const provider = new NodeTracerProvider({
@@ -33,14 +31,14 @@ export function startExport({ url, service_name, attributes, is_shared, log }: E
       .merge(resourceFromAttributes({ 'service.name': service_name, ...attributes }))
       .merge(detectResources({ detectors: [envDetector] })),
     // Bounded: what does not fit its queue is dropped.
-    spanProcessors: [new BatchSpanProcessor(withLog(new OTLPTraceExporter({ url, timeoutMillis: EXPORT_TIMEOUT_MS }), url, log))],
+    spanProcessors: [new BatchSpanProcessor(withLog(new OTLPTraceExporter({ url, timeoutMillis: EXPORT_MS_MAX }), url, log))],
   })
   if (is_shared) provider.register()
   const spans = createSpans(provider.getTracer('servo'), is_shared ? context : ownContexts())
   return {
     ...spans,
     async close() {
-      await Promise.race([provider.shutdown().catch(() => undefined), sleep(CLOSE_MS_MAX, undefined, { ref: false })])
+      await Promise.race([provider.shutdown().catch(() => undefined), sleep(EXPORT_MS_MAX, undefined, { ref: false })])
       if (!is_shared) return
       trace.disable()
       context.disable()
