@@ -17,6 +17,7 @@ import type { Api, ApiDeps, RouteDeps } from './http/deps.js'
 import { API_PRINCIPAL, hasApiToken, requireApiToken } from './http/principal.js'
 import { loggerOf, logRequests, requestIdOf } from './http/request-log.js'
 import { traceRequests } from './http/traced.js'
+import { addPoolRoutes } from './pools.js'
 import { handleError, noSuchRoute, sendProblem } from './problems.js'
 import { addCancelRoutes } from './run-cancels.js'
 import { addRunHistoryRoutes } from './run-history.js'
@@ -71,6 +72,7 @@ function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   addRerunRoutes(app, deps)
   addAssetRoutes(app, deps)
   addCodeLocationRoutes(app, deps)
+  addPoolRoutes(app, deps)
   addConflictRoutes(app, deps)
 }
 
@@ -94,7 +96,7 @@ const documentOf = ({ version }: ApiDeps) => ({
       title: 'Servo',
       version,
       description:
-        'Asset automation: deploys, runs and what workers say. Every fault is a problem document (RFC 9457) that says what to do.',
+        'Asset automation: deploys, runs, pools and what workers say. Every fault is a problem document (RFC 9457) that says what to do.',
     },
     components: {
       securitySchemes: {

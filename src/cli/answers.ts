@@ -5,6 +5,7 @@ import type { asset, assetGraph, assetPage, assetSummary } from '../api/contract
 import type { codeLocation, deployAnswer, deployAsked } from '../api/contract/code-location.js'
 import type { conflictPage, runKeyConflict } from '../api/contract/conflict.js'
 import type { outcome } from '../api/contract/outcome.js'
+import type { pool, poolAccepted } from '../api/contract/pool.js'
 import type {
   cancelAccepted,
   cancelManyAccepted,
@@ -42,6 +43,9 @@ export type AssetGraph = z.output<typeof assetGraph>
 export type CodeLocation = z.output<typeof codeLocation>
 export type DeployAsked = z.input<typeof deployAsked>
 export type DeployAnswer = z.output<typeof deployAnswer>
+
+export type Pool = z.output<typeof pool>
+export type PoolAccepted = z.output<typeof poolAccepted>
 
 export type RunKeyConflict = z.output<typeof runKeyConflict>
 export type ConflictPage = z.output<typeof conflictPage>

@@ -25,8 +25,11 @@ export class ApiError extends Error {
 export type ApiClient = {
   readonly url: string
   readonly get: <T>(path: string, query?: Query) => Promise<T>
-  readonly post: <T>(path: string, body: unknown, options?: { readonly query?: Query; readonly idempotency_key?: string }) => Promise<T>
+  readonly post: <T>(path: string, body: unknown, options?: SendOptions) => Promise<T>
+  readonly send: <T>(method: 'PUT' | 'DELETE', path: string, body: unknown, options?: SendOptions) => Promise<T>
 }
+
+type SendOptions = { readonly query?: Query; readonly idempotency_key?: string }
 
 export type Query = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
@@ -56,14 +59,16 @@ export function createApiClient({ url, token }: { readonly url: string; readonly
       `${url} answered ${response.status}, and not as Servo's API does. Is it the right address? Give it with --api or SERVO_API.`,
     )
   }
+  const send = <T>(method: string, path: string, body: unknown, { query = {}, idempotency_key }: SendOptions = {}): Promise<T> =>
+    call(method, path, query, {
+      body: JSON.stringify(body),
+      headers: { 'content-type': 'application/json', ...(idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key }) },
+    })
   return {
     url,
     get: (path, query = {}) => call('GET', path, query, {}),
-    post: (path, body, { query = {}, idempotency_key } = {}) =>
-      call('POST', path, query, {
-        body: JSON.stringify(body),
-        headers: { 'content-type': 'application/json', ...(idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key }) },
-      }),
+    post: (path, body, options) => send('POST', path, body, options),
+    send,
   }
 }
 

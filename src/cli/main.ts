@@ -53,6 +53,14 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
+    name: 'pool',
+    summary: 'how many tasks may run at once: of the workspace, a pool, a location, a tag',
+    load: async () => {
+      const { addPoolCommands } = await import('./pool.js')
+      return (group) => addPoolCommands(group, around())
+    },
+  },
+  {
     name: 'conflicts',
     summary: 'requests whose run key belongs to another run',
     load: async () => {

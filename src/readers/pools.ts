@@ -1,56 +1,64 @@
 // Pools at one revision, as whoever dispatches sees them: how many tasks each has, and the cap that holds.
 
-import { GLOBAL_POOL_KEY, poolKeyOfLocation } from '../core/ids.js'
+import { GLOBAL_POOL_KEY, poolKeyOfName } from '../core/ids.js'
 import { compareText } from '../core/order.js'
 import type { CodeLocationRow, PoolRow } from '../projections/asset-table.js'
 import { type Cap, effectiveCap, locationOfPool } from '../projections/pool.js'
 import { allValuesOf, isTagPool, isTagValue } from '../projections/tag-pool.js'
+import { readAssetGraph } from './assets.js'
 import type { View } from './reader.js'
 import { readRows } from './rows.js'
 
 /** A `PoolSource` with all that the rows say. */
 export type Pools = {
   readonly rows: readonly PoolRow[]
+  /** Those that the assets of now name, whether or not a task ever counted in them. */
+  readonly named: ReadonlySet<string>
   readonly location: (location_name: string) => CodeLocationRow | undefined
   readonly pool: (pool_key: string) => PoolRow | undefined
 }
 
 /** All of them: those that a task counts in are named by the caps of others, too. */
 export async function readPools(view: View | undefined): Promise<Pools> {
-  const [pools, locations] = (await Promise.all(
-    view === undefined ? [[], []] : TABLES.map((table) => readRows(view, table, [], Number.MAX_SAFE_INTEGER)),
-  )) as unknown as readonly [readonly PoolRow[], readonly CodeLocationRow[]]
+  if (view === undefined) return { rows: [], named: new Set(), pool: () => undefined, location: () => undefined }
+  const [{ definitions }, pools, locations] = await Promise.all([
+    readAssetGraph(view),
+    readRows(view, 'pools', [], Number.MAX_SAFE_INTEGER) as unknown as Promise<readonly PoolRow[]>,
+    readRows(view, 'code_locations', [], Number.MAX_SAFE_INTEGER) as unknown as Promise<readonly CodeLocationRow[]>,
+  ])
   // A tag's value that is idle is gone, whether or not the revision is past the moment that it says.
   const rows = pools.filter(({ expires_at }) => expires_at === null)
   const byKey = new Map(rows.map((pool) => [pool.pool_key, pool]))
   const byName = new Map(locations.map((location) => [location.location_name, location]))
-  return { rows, pool: (pool_key) => byKey.get(pool_key), location: (location_name) => byName.get(location_name) }
+  const named = new Set([...definitions.values()].flatMap(({ definition }) => (definition.pools ?? []).map(poolKeyOfName)))
+  return { rows, named, pool: (pool_key) => byKey.get(pool_key), location: (location_name) => byName.get(location_name) }
 }
-
-const TABLES = ['pools', 'code_locations'] as const
 
 export type Pool = {
   readonly pool_key: string
   readonly kind: 'GLOBAL' | 'POOL' | 'LOCATION' | 'TAG_VALUE' | 'TAG'
   /** Active tasks; null where none is counted: `tag:key` caps each value, and has no tasks of its own. */
   readonly in_use: number | null
-  /** The cap that holds; undefined: none. */
-  readonly cap: Cap | undefined
-  /** The pool's own, whatever holds. */
-  readonly own_max_running: number | null
-  readonly set_by: string | null
-  readonly set_at: number | null
+  /** The pool's own cap, as somebody set it. */
+  readonly max_running: number | null
+  /** The cap that holds; null: none. */
+  readonly cap: (Cap & WhoSet) | null
 }
 
-/** In the order of their keys. `global` is there before the first task, and a location's from its first deploy. */
+type WhoSet = { readonly set_by: string | null; readonly set_at: number | null }
+
+/** In the order of their keys. The workspace's is there before the first task. */
 export function listPools(pools: Pools): readonly Pool[] {
-  const keys = new Set([GLOBAL_POOL_KEY, ...pools.rows.map(({ pool_key }) => pool_key)])
-  return [...keys].sort(compareText).map((pool_key) => describePool(pools, pool_key))
+  const keys = new Set([GLOBAL_POOL_KEY, ...pools.named, ...pools.rows.map(({ pool_key }) => pool_key)])
+  return [...keys]
+    .filter((pool_key) => isPoolThere(pools, pool_key))
+    .sort(compareText)
+    .map((pool_key) => describePool(pools, pool_key))
 }
 
-/** Whether anything is known of it: that somebody set it, that a task counts in it, that a location is called so. */
+/** An asset names it, a task is in it, or it has a cap from anywhere. Rows are for ever, and a name that was misspelt once is not. */
 export const isPoolThere = (pools: Pools, pool_key: string): boolean =>
-  pool_key === GLOBAL_POOL_KEY || pools.pool(pool_key) !== undefined || effectiveCap(pools, pool_key) !== undefined
+  pools.named.has(pool_key) || (pools.pool(pool_key)?.in_use ?? 0) > 0 || effectiveCap(pools, pool_key) !== undefined
 
 export function describePool(pools: Pools, pool_key: string): Pool {
   const row = pools.pool(pool_key)
@@ -60,21 +68,19 @@ export function describePool(pools: Pools, pool_key: string): Pool {
     pool_key,
     kind,
     in_use: kind === 'TAG' ? null : (row?.in_use ?? 0),
-    cap,
-    own_max_running: cap?.source === 'DEFAULT' ? null : (row?.max_running ?? null),
-    ...whoSet(pools, pool_key, cap),
+    max_running: cap?.source === 'OWN' ? cap.max_running : null,
+    cap: cap === undefined ? null : { ...cap, ...whoSet(pools, pool_key, cap) },
   }
 }
 
 function kindOf(pool_key: string): Pool['kind'] {
   if (pool_key === GLOBAL_POOL_KEY) return 'GLOBAL'
   if (isTagPool(pool_key)) return isTagValue(pool_key) ? 'TAG_VALUE' : 'TAG'
-  return pool_key.startsWith(poolKeyOfLocation('')) ? 'LOCATION' : 'POOL'
+  return locationOfPool(pool_key) === undefined ? 'POOL' : 'LOCATION'
 }
 
-/** Of the cap that holds: who removed one is in the ledger. */
-function whoSet(pools: Pools, pool_key: string, cap: Cap | undefined): Pick<Pool, 'set_by' | 'set_at'> {
-  switch (cap?.source) {
+function whoSet(pools: Pools, pool_key: string, { source }: Cap): WhoSet {
+  switch (source) {
     case 'OWN':
       return setIn(pools.pool(pool_key))
     case 'TAG':
@@ -84,12 +90,8 @@ function whoSet(pools: Pools, pool_key: string, cap: Cap | undefined): Pick<Pool
       return { set_by: location?.deployed_by ?? null, set_at: location?.deployed_at ?? null }
     }
     case 'DEFAULT':
-    case undefined:
       return { set_by: null, set_at: null }
   }
 }
 
-const setIn = (pool: PoolRow | undefined): Pick<Pool, 'set_by' | 'set_at'> => ({
-  set_by: pool?.updated_by ?? null,
-  set_at: pool?.updated_at ?? null,
-})
+const setIn = (pool: PoolRow | undefined): WhoSet => ({ set_by: pool?.updated_by ?? null, set_at: pool?.updated_at ?? null })

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { count } from '../../events/value.js'
 import { maybeInstant } from './page.js'
+import { capSource } from './pool.js'
 
 export const taskWhy = z
   .object({
@@ -17,7 +18,9 @@ export const taskWhy = z
     since_at: maybeInstant,
     due_at: maybeInstant.meta({ description: 'When it changes by itself: a retry, or a deadline.' }),
     upstream: z.array(z.object({ task_key: z.string(), state: z.string() })).meta({ description: 'The tasks whose success is missing.' }),
-    full_pools: z.array(z.object({ pool_key: z.string(), in_use: count, max_running: count.nullable() })),
+    full_pools: z
+      .array(z.object({ pool_key: z.string(), in_use: count, max_running: count.nullable(), cap_source: capSource.nullable() }))
+      .meta({ description: 'With the cap that holds, as `cap` of `/pools` has it.' }),
     waiting_before: count.nullable().meta({ description: 'With NO_ROOM: how many tasks that need these pools are dispatched first.' }),
   })
   .meta({ id: 'TaskWhy' })

@@ -3,7 +3,7 @@
 import { instantMs } from '../../core/time.js'
 import type { CodeLocationRow } from '../../projections/asset-table.js'
 import { inDispatchOrder, isDue } from '../../projections/dispatch-order.js'
-import { cappedTagsIn, cappedTagsOf, dispatchPoolKeys, effectiveCap } from '../../projections/pool.js'
+import { cappedTagsOf, dispatchPoolKeys, effectiveCap } from '../../projections/pool.js'
 import type { DepSatisfactionRow, DispatchOutboxRow, RunRow, TaskRow } from '../../projections/run-table.js'
 import { isOver } from '../../projections/state-machine.js'
 import type { RowKey } from '../../projections/tables.js'
@@ -11,6 +11,7 @@ import { readAssetGraph } from '../assets.js'
 import { type Pools, readPools } from '../pools.js'
 import type { View } from '../reader.js'
 import { readRows } from '../rows.js'
+import { readWaiting } from '../waiting.js'
 import { isFull, type Room } from './no-room.js'
 import type { UpstreamTask, WhyRows } from './why.js'
 
@@ -66,35 +67,13 @@ async function readMissing(view: View, { run_id, task_key, deps_total }: TaskRow
   return tasks.toSorted((left, right) => left.task_index - right.task_index).map(({ task_key: key, state }) => ({ task_key: key, state }))
 }
 
-const PAGE_ROWS = 5_000
-
-/** Page by page: the time grows with the tasks that wait, the memory with their runs alone. */
+/** Those that take a place which this one needs, and that nobody has to do something for before they can. */
 async function countBefore(view: View, pools: Pools, task: TaskRow, full: ReadonlySet<string>, now: number): Promise<number> {
-  const { definitions } = await readAssetGraph(view)
-  const cappedTags = cappedTagsIn(pools.rows)
-  const tags = new Map<string, readonly string[]>()
-  /** It takes a place that this one needs, and nobody has to do something before it can. */
-  function goesBefore(other: TaskRow): boolean {
-    const tagged = tags.get(other.run_id)
-    const location_name = definitions.get(other.asset_key)?.location_name ?? other.location_name
-    if (tagged === undefined || pools.location(location_name) === undefined) return false
-    const pool_keys = dispatchPoolKeys(other, location_name, tagged)
-    const isClosed = pool_keys.some((pool_key) => !full.has(pool_key) && effectiveCap(pools, pool_key)?.max_running === 0)
-    return !isClosed && pool_keys.some((pool_key) => full.has(pool_key))
-  }
+  const isOpen = (pool_key: string): boolean => full.has(pool_key) || effectiveCap(pools, pool_key)?.max_running !== 0
   let count = 0
-  for (let after: RowKey | undefined; ; ) {
-    const where = [{ column: 'state', in: ['READY', 'RETRY_WAIT'] }] as const
-    const page = await view.page('tasks', { where, limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) })
-    const others = (page.rows as unknown as readonly TaskRow[]).filter((other) => isDue(other, now) && inDispatchOrder(other, task) < 0)
-    const unknown = [...new Set(others.map(({ run_id }) => run_id))].filter((run_id) => !tags.has(run_id))
-    const runs = (await view.rows(
-      'runs',
-      unknown.map((run_id) => [run_id]),
-    )) as unknown as readonly RunRow[]
-    for (const run of runs) tags.set(run.run_id, cappedTags(run))
-    count += others.filter(goesBefore).length
-    if (page.is_last || page.last_key === undefined) return count
-    after = page.last_key
+  for await (const { location_name, pool_keys } of readWaiting(view, pools, now, (other) => inDispatchOrder(other, task) < 0)) {
+    const canGo = pools.location(location_name) !== undefined && pool_keys.every(isOpen)
+    if (canGo && pool_keys.some((pool_key) => full.has(pool_key))) count += 1
   }
+  return count
 }
