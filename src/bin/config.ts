@@ -10,7 +10,7 @@ import { storeFault } from '../storage/open.js'
 import type { WorkspaceConfig } from './deps.js'
 import { type DispatchConfig, readDispatch } from './dispatch-config.js'
 import type { IdentitySource } from '../oidc/identity.js'
-import { type OidcConfig, readIdentity, readOidc } from './oidc-config.js'
+import { type OidcConfig, readCallbackOidc, readDeliveryOidc, readIdentity } from './oidc-config.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -101,7 +101,7 @@ export function readApiConfig(environment: Environment): ApiConfig {
   const port = source.read('SERVO_PORT', String(PORT_DEFAULT), wholeFrom(0, 65_535)) ?? 0
   const api_token = source.read('SERVO_API_TOKEN', undefined, atLeast(16))
   const rate_limit_per_minute = source.read('SERVO_RATE_LIMIT', '6000', wholeFrom(1, 10_000_000)) ?? 0
-  const callback_oidc = readOidc(source.read, source.faults, 'SERVO_CALLBACK_OIDC')
+  const callback_oidc = readCallbackOidc(source.read, source.faults)
   const fault = listeningFault({ host, api_token })
   if (fault !== undefined) source.faults.push(fault)
   return complete(source, { ...server, host, port, api_token, rate_limit_per_minute, callback_oidc })
@@ -118,7 +118,7 @@ export function readAutomationConfig(environment: Environment): AutomationConfig
 
 export function readWorkerProofConfig(environment: Environment): WorkerProofConfig {
   const { read, faults, ...source } = createSource(environment)
-  const delivery_oidc = readOidc(read, faults, 'SERVO_DELIVERY_OIDC')
+  const delivery_oidc = readDeliveryOidc(read, faults)
   return complete({ ...source, read, faults }, { delivery_oidc, identity: readIdentity(read) })
 }
 

@@ -21,17 +21,16 @@ export type CloudTasksConfig = {
 
 type Fault = { readonly fault: string }
 
-const PREFIX = 'SERVO_CLOUD_TASKS'
-const NEEDED = ['PROJECT', 'LOCATION', 'QUEUE'] as const
-
 export function readDispatch(read: Read, faults: string[]): DispatchConfig {
   const kind = read('SERVO_DISPATCH', 'direct', oneOf(['direct', 'cloud_tasks']))
   const cloud_tasks = readCloudTasks(read)
   if (kind !== 'cloud_tasks') return { kind: 'direct' }
   const { queue } = cloud_tasks
-  const missing = NEEDED.filter((name) => queue[name.toLowerCase() as keyof QueueName] === undefined)
-    .map((name) => `${PREFIX}_${name}`)
-    .filter((name) => !faults.some((fault) => fault.startsWith(`${name} is`)))
+  const missing = [
+    ...(queue.project === undefined ? ['SERVO_CLOUD_TASKS_PROJECT'] : []),
+    ...(queue.location === undefined ? ['SERVO_CLOUD_TASKS_LOCATION'] : []),
+    ...(queue.queue === undefined ? ['SERVO_CLOUD_TASKS_QUEUE'] : []),
+  ].filter((name) => !faults.some((fault) => fault.startsWith(`${name} is`)))
   if (missing.length > 0)
     faults.push(
       `SERVO_DISPATCH is "cloud_tasks", and ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} not set. Name the queue.`,
@@ -43,27 +42,31 @@ export function readDispatch(read: Read, faults: string[]): DispatchConfig {
 const readCloudTasks = (read: Read) => ({
   kind: 'cloud_tasks' as const,
   queue: {
-    project: read(`${PREFIX}_PROJECT`, undefined, fitting(/^[A-Za-z0-9.:-]{1,100}$/, 'letters, digits, hyphens, colons and periods')),
+    project: read(
+      'SERVO_CLOUD_TASKS_PROJECT',
+      undefined,
+      fitting(/^[A-Za-z0-9.:-]{1,100}$/, 'letters, digits, hyphens, colons and periods'),
+    ),
     location: read(
-      `${PREFIX}_LOCATION`,
+      'SERVO_CLOUD_TASKS_LOCATION',
       undefined,
       fitting(/^[a-z0-9-]{1,63}$/, 'small letters, digits and hyphens, such as europe-west1'),
     ),
-    queue: read(`${PREFIX}_QUEUE`, undefined, fitting(/^[A-Za-z0-9-]{1,100}$/, 'letters, digits and hyphens, 100 at most')),
+    queue: read('SERVO_CLOUD_TASKS_QUEUE', undefined, fitting(/^[A-Za-z0-9-]{1,100}$/, 'letters, digits and hyphens, 100 at most')),
   },
-  service_account: read(`${PREFIX}_SERVICE_ACCOUNT`, undefined, emailAddress),
-  audience: read(`${PREFIX}_AUDIENCE`, undefined, (text) => text),
-  deadline_seconds: read(`${PREFIX}_DEADLINE_SECONDS`, '30', from(15, 1_800)) ?? 0,
-  endpoint: read(`${PREFIX}_ENDPOINT`, undefined, fitting(/^[^\s:/]+:\d{1,5}$/, 'host and port, such as 127.0.0.1:8123')),
-  settings_mode: read(`${PREFIX}_SETTINGS`, 'leave', oneOf(['leave', 'compare', 'apply'])) ?? ('leave' as const),
+  service_account: read('SERVO_CLOUD_TASKS_SERVICE_ACCOUNT', undefined, emailAddress),
+  audience: read('SERVO_CLOUD_TASKS_AUDIENCE', undefined, (text) => text),
+  deadline_seconds: read('SERVO_CLOUD_TASKS_DEADLINE_SECONDS', '30', from(15, 1_800)) ?? 0,
+  endpoint: read('SERVO_CLOUD_TASKS_ENDPOINT', undefined, fitting(/^[^\s:/]+:\d{1,5}$/, 'host and port, such as 127.0.0.1:8123')),
+  settings_mode: read('SERVO_CLOUD_TASKS_SETTINGS', 'leave', oneOf(['leave', 'compare', 'apply'])) ?? ('leave' as const),
   settings: {
-    per_second: read(`${PREFIX}_PER_SECOND`, undefined, from(1, 500)),
-    at_once: read(`${PREFIX}_AT_ONCE`, undefined, from(1, 5_000)),
-    tries: read(`${PREFIX}_TRIES`, '100', from(-1, 1_000_000)),
-    retry_seconds: read(`${PREFIX}_RETRY_SECONDS`, '3600', from(0, 31 * 86_400)),
-    backoff_min_seconds: read(`${PREFIX}_BACKOFF_MIN_SECONDS`, '1', from(1, 3_600)),
-    backoff_max_seconds: read(`${PREFIX}_BACKOFF_MAX_SECONDS`, '10', from(1, 3_600)),
-    doublings: read(`${PREFIX}_DOUBLINGS`, '4', from(0, 16)),
+    per_second: read('SERVO_CLOUD_TASKS_PER_SECOND', undefined, from(1, 500)),
+    at_once: read('SERVO_CLOUD_TASKS_AT_ONCE', undefined, from(1, 5_000)),
+    tries: read('SERVO_CLOUD_TASKS_TRIES', '100', from(-1, 1_000_000)),
+    retry_seconds: read('SERVO_CLOUD_TASKS_RETRY_SECONDS', '3600', from(0, 31 * 86_400)),
+    backoff_min_seconds: read('SERVO_CLOUD_TASKS_BACKOFF_MIN_SECONDS', '1', from(1, 3_600)),
+    backoff_max_seconds: read('SERVO_CLOUD_TASKS_BACKOFF_MAX_SECONDS', '10', from(1, 3_600)),
+    doublings: read('SERVO_CLOUD_TASKS_DOUBLINGS', '4', from(0, 16)),
   },
 })
 

@@ -19,16 +19,39 @@ export type Read = <T>(name: string, fallback: string | undefined, parse: (text:
 const GOOGLE_ISSUER = 'https://accounts.google.com'
 const GOOGLE_KEYS = 'https://www.googleapis.com/oauth2/v3/certs'
 
+/** Spelled out, so that one search finds a setting. */
+type Names = { readonly audience: string; readonly issuer: string; readonly keys: string; readonly email: string }
+const DELIVERY: Names = {
+  audience: 'SERVO_DELIVERY_OIDC_AUDIENCE',
+  issuer: 'SERVO_DELIVERY_OIDC_ISSUER',
+  keys: 'SERVO_DELIVERY_OIDC_KEYS',
+  email: 'SERVO_DELIVERY_OIDC_EMAIL',
+}
+const CALLBACK: Names = {
+  audience: 'SERVO_CALLBACK_OIDC_AUDIENCE',
+  issuer: 'SERVO_CALLBACK_OIDC_ISSUER',
+  keys: 'SERVO_CALLBACK_OIDC_KEYS',
+  email: 'SERVO_CALLBACK_OIDC_EMAIL',
+}
+
+export const readDeliveryOidc = (read: Read, faults: string[]): OidcConfig | undefined => readOidc(read, faults, DELIVERY)
+export const readCallbackOidc = (read: Read, faults: string[]): OidcConfig | undefined => readOidc(read, faults, CALLBACK)
+
 /** undefined: nobody is asked. */
-export function readOidc(read: Read, faults: string[], prefix: string): OidcConfig | undefined {
-  const audience = read(`${prefix}_AUDIENCE`, undefined, someText)
-  const issuer = read(`${prefix}_ISSUER`, undefined, someText)
-  const keys = read(`${prefix}_KEYS`, undefined, keyPlace)
-  const email = read(`${prefix}_EMAIL`, undefined, emailAddress)
+function readOidc(read: Read, faults: string[], names: Names): OidcConfig | undefined {
+  const audience = read(names.audience, undefined, someText)
+  const issuer = read(names.issuer, undefined, someText)
+  const keys = read(names.keys, undefined, keyPlace)
+  const email = read(names.email, undefined, emailAddress)
   if (audience !== undefined) return { audience, issuer: issuer ?? GOOGLE_ISSUER, keys: keys ?? GOOGLE_KEYS, email }
-  if (issuer !== undefined || keys !== undefined || email !== undefined) {
+  const stray = [
+    issuer === undefined ? [] : [names.issuer],
+    keys === undefined ? [] : [names.keys],
+    email === undefined ? [] : [names.email],
+  ].flat()
+  if (stray.length > 0) {
     faults.push(
-      `${prefix}_AUDIENCE is not set, so no token would be asked for. Set it to whom the tokens are for, or leave ${prefix}_ISSUER, _KEYS and _EMAIL out.`,
+      `${names.audience} is not set, so no token would be asked for. Set it to whom the tokens are for, or leave ${stray.join(', ')} out.`,
     )
   }
   return undefined

@@ -39,7 +39,10 @@ export function addWorkerCommand(group: Command, environment: Environment): void
     .option('--slots <count>', 'how many attempts run at the same time', parseCount, WORKER_SLOTS_DEFAULT)
     .option('--grace <seconds>', 'how long attempts may go on after it is told to stop', parseCount, GRACE_SECONDS)
     .option('--json', 'print one JSON value for programs')
-    .addHelpText('after', `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.`)
+    .addHelpText(
+      'after',
+      `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.\nSERVO_DELIVERY_OIDC_AUDIENCE=audience makes it ask for the OIDC token of a queue, too: docs/cloud-tasks.md.`,
+    )
     .action((module: string, options: WorkerCommandOptions) =>
       serve(module, options, {
         secrets: secretsOf(environment, options.host),
