@@ -1,5 +1,5 @@
 """A Servo worker, as docs/worker-protocol.md says, by the standard library alone. conformance.py shows its use."""
-import hashlib, hmac, http.server, json, os, random, re, secrets, signal, threading, time, traceback, urllib.request
+import hmac, http.server, itertools, json, os, random, re, secrets, signal, threading, time, traceback, urllib.request
 from datetime import datetime, timezone
 
 PROTOCOL, ASSETS, TAKING, DRAINING = "servo-worker-v1", {}, threading.Lock(), threading.Event()
@@ -51,8 +51,7 @@ class Attempt(threading.Thread):
                     return answer.status, json.load(answer)
             except (OSError, ValueError, http.client.HTTPException) as fault:  # Without a code it may have arrived.
                 status, asked = getattr(fault, "code", 0), getattr(fault, "headers", {}).get("Retry-After", "0")
-            if status == 409:  # Somebody else has the attempt, or it is over: this thread ends without another word.
-                raise SystemExit(self.end("CANCELLED"))
+            if status == 409: raise SystemExit(self.end("CANCELLED"))  # It is another's, or over: not a word more.
             if 0 < status < 500 and status not in (408, 425, 429) or time.monotonic() + delay > until: return status, {}
             time.sleep(max(delay * random.uniform(0.5, 1), min(int(asked), 5) if asked.isdigit() else 0))
             delay = min(delay * 2, 5)
@@ -63,12 +62,11 @@ class Attempt(threading.Thread):
         status, started = self.post("started", {"worker_id": me, "worker_started_at": instant(), **version}, due)
         if status != 200: return  # Nobody knows whether another execution has it: the code must not run.
         if not self.stopped.is_set(): in_background(self.run_code)
-        limit = self.timeout_ms and self.timeout_ms / 1000
-        in_background(lambda: self.ended.wait(limit) or self.end("FAILED", **TIMED_OUT))
-        seq, interval_ms = 0, max(20, min(started["heartbeat_interval_ms"], self.heartbeat_timeout_ms / 3))
-        while not self.ended.wait(interval_ms / 1000):
-            if self.post("heartbeat", {"seq": seq, "progress": self.progress})[1].get("cancel"): self.end("CANCELLED")
-            seq += 1
+        in_background(lambda: self.ended.wait((self.timeout_ms or 0) / 1000 or None) or self.end("FAILED", **TIMED_OUT))
+        seq, every_ms = itertools.count(), max(20, min(started["heartbeat_interval_ms"], self.heartbeat_timeout_ms / 3))
+        while not self.ended.wait(every_ms / 1000):
+            beat = {"seq": next(seq), "progress": self.progress}
+            if self.post("heartbeat", beat)[1].get("cancel"): self.end("CANCELLED")
         if self.lines: self.post("logs", {"chunk": 0, "lines": self.lines[:5000]}, 10)  # Of a large log, the beginning.
         refused = {"outcome": "FAILED", **error("REPORT_REFUSED", "The report of how the code ended was refused.")}
         for outcome in (self.outcome, refused):
@@ -102,11 +100,12 @@ def take(dispatch, location_name, slots):
     Attempt(dispatch).start()
     return {"answer": "ACCEPTED"}
 
-def is_signed(header, body):
-    found = re.fullmatch(r"t=(\d{1,12}),k=([^,=]{1,100}),v1=([0-9a-f]{64})", header or "")
-    if not found or found[2] not in KEYS or abs(time.time() - int(found[1])) > 300: return False
-    mac = hmac.new(KEYS[found[2]].encode(), found[1].encode() + b"." + body, hashlib.sha256).hexdigest()
-    return hmac.compare_digest(mac, found[3])
+def is_signed(header, body):  # Just now (v1), or until the second moment that it names (v2), as it was in a queue.
+    found = re.fullmatch(r"t=(\d{1,12}),(e=(\d{1,12}),)?k=([^,=]{1,100}),v([12])=([0-9a-f]{64})", header or "")
+    if not found or found[4] not in KEYS or (found[5] == "2") != bool(found[2]): return False
+    if time.time() > int(found[3]) if found[2] else abs(time.time() - int(found[1])) > 300: return False
+    signed = (f"v2.{found[1]}.{found[3]}." if found[2] else f"{found[1]}.").encode() + body
+    return hmac.compare_digest(hmac.new(KEYS[found[4]].encode(), signed, "sha256").hexdigest(), found[6])
 
 class Handler(http.server.BaseHTTPRequestHandler):
     def answer(self, code, **body):
@@ -132,7 +131,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if errors: return self.answer(400, detail="The body is no DispatchRequest.", errors=errors)
         with TAKING:
             answers = [{"attempt_id": one["attempt_id"], **take(one, **self.served)} for one in request["dispatches"]]
-        self.answer(200, answers=answers)
+        is_taken = all(each["answer"] == "ACCEPTED" for each in answers)  # A queue reads the status alone.
+        self.answer(200 if is_taken or self.headers.get("servo-delivery") != "queue" else 429, answers=answers)
     do_GET = do_POST
 
 def serve(location_name, host="127.0.0.1", port=0, slots=8, grace=30):

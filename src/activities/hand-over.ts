@@ -12,7 +12,7 @@ import type { Draft } from '../events/draft.js'
 import type { CodeLocationRow } from '../projections/asset-table.js'
 import type { DispatchOutboxRow } from '../projections/run-table.js'
 import type { Current } from '../readers/current.js'
-import { readUnstarted } from '../readers/outbox.js'
+import { isWithQueue, readUnstarted } from '../readers/outbox.js'
 import type { Reader, View } from '../readers/reader.js'
 import type { Tracing } from '../telemetry/tracing.js'
 import type { Workspace } from '../turn/workspace.js'
@@ -79,8 +79,9 @@ export function createHandOver(deps: HandOverDeps): HandOver {
         : [],
     )
     const dispatches = ready.map((each): Dispatch => each.dispatch)
+    const names = ready.map(({ entry }) => entry.outbox.queue_task_name)
     const traced = await traceDispatches(deps.tracing, view, dispatches, time)
-    const answers = ready.length === 0 ? [] : await port.send(worker_url, traced.dispatches)
+    const answers = ready.length === 0 ? [] : await port.send(worker_url, traced.dispatches, names)
     traced.answered(answers)
     return [...lost, ...ready.map(({ entry }, index) => ({ entry, answer: answers[index] as SendAnswer }))]
   }
@@ -99,8 +100,8 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     deps.onAnswers?.('again', answersOf(answers))
     await note(answers)
     await noteAccepted(deps, answers)
-    const unreachable = answers.find(({ answer }) => answer.answer === 'UNREACHABLE')?.answer
-    if (unreachable?.answer === 'UNREACHABLE') log(`${location_name}: ${unreachable.problem}`)
+    const problem = answers.flatMap(({ answer }) => ('problem' in answer ? [answer.problem] : []))[0]
+    if (problem !== undefined) log(`${location_name}: ${problem}`)
   }
 
   function laneOf(location_name: string): Lane {
@@ -134,7 +135,9 @@ export function createHandOver(deps: HandOverDeps): HandOver {
         out.flatMap((outbox) => entryOf(rows.get('tasks', outbox.run_id, outbox.task_key), outbox)),
       )
       track(withdrawal.onPublish(view.sequence, cancelled))
-      for (const [location_name, entries] of byLocation(wanted.filter(({ outbox }) => !sent.has(outbox.attempt_id)))) {
+      for (const [location_name, entries] of byLocation(
+        wanted.filter(({ outbox }) => !sent.has(outbox.attempt_id) && !isWithQueue(outbox)),
+      )) {
         const worker_url = rows.get('code_locations', location_name)?.worker_url
         if (worker_url === undefined) continue
         for (const { outbox } of entries) sent.add(outbox.attempt_id)
@@ -148,7 +151,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       const unstarted = await readUnstarted(view)
       const before = deps.submit.appender.now() - RESEND_AFTER_MS
       const { wanted, cancelled } = partedByCancel(unstarted)
-      const due = wanted.filter(({ outbox }) => outbox.requested_at <= before)
+      const due = wanted.filter(({ outbox }) => outbox.requested_at <= before && !isWithQueue(outbox))
       // A location whose worker is slow, or whose attempts cannot be put into words, holds up no other.
       const sent = await Promise.allSettled([
         withdrawal.sweep(view.sequence, cancelled),

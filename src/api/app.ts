@@ -14,6 +14,7 @@ import { addCodeLocationRoutes } from './code-locations.js'
 import { addConflictRoutes } from './conflicts.js'
 import { type ApiTypes, validatorCompiler } from './http/compilers.js'
 import type { Api, ApiDeps, RouteDeps } from './http/deps.js'
+import { requireIdentity } from './http/identity.js'
 import { API_PRINCIPAL, hasApiToken, requireApiToken } from './http/principal.js'
 import { loggerOf, logRequests, requestIdOf } from './http/request-log.js'
 import { traceRequests } from './http/traced.js'
@@ -59,7 +60,10 @@ export async function createApi(given: ApiDeps): Promise<Api> {
 const PARAM_CHARACTERS_MAX = 500
 
 /** Their token is that of an attempt: each route reads it. */
-const addCallbacks = (app: Api, deps: RouteDeps): void => addAttemptRoutes(app, deps)
+function addCallbacks(app: Api, deps: RouteDeps): void {
+  app.addHook('preParsing', async (request) => requireIdentity(request as never, deps.callback_proof))
+  addAttemptRoutes(app, deps)
+}
 
 function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   // After the limit, which counts wrong tokens too, and before a body is read.

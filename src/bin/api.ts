@@ -12,6 +12,7 @@ import { createApiMetrics } from '../telemetry/api-metrics.js'
 import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
 import { type Deps, openAppender, openDeps, openReader } from './deps.js'
+import { openVerifier } from './oidc-config.js'
 import { openClient, type TemporalClient } from './temporal.js'
 import { attributesOf, openTracing } from './tracing.js'
 
@@ -44,6 +45,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     secrets: config.secrets,
     api_token: config.api_token,
     rate_limit_per_minute: config.rate_limit_per_minute,
+    callback_proof: config.callback_oidc === undefined ? undefined : await openVerifier(config.callback_oidc, deps.clock),
     version,
     log: config.log_level === 'silent' ? false : { level: config.log_level },
     readiness: () => readiness(current, temporal),

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Activities, createActivities } from '../activities/index.js'
 import { createCancelPush } from '../activities/cancel-push.js'
-import { createDirectPort } from '../activities/direct.js'
 import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
 import { createHandOver } from '../activities/hand-over.js'
 import { keepEnsured } from '../activities/keep-ensured.js'
@@ -24,6 +23,7 @@ import type { LoopTimings } from '../workflows/contract.js'
 import { clockUntil } from './clock.js'
 import type { AutomationConfig } from './config.js'
 import { openAppender, openDeps, openReader, turnDeps } from './deps.js'
+import { openDispatch } from './dispatch.js'
 import { openClient } from './temporal.js'
 import { connectWorker, installRuntime } from './temporal-worker.js'
 import { attributesOf, openTracing } from './tracing.js'
@@ -68,11 +68,12 @@ export async function startAutomation(config: AutomationConfig, options: Automat
   const closed = stopping.signal
   const poke = createPoker({ client: () => client, scope, clock: clockUntil(deps.clock, closed), closed, log, onPoke: metrics.poke })
   const reader = openReader(deps)
+  const dispatching = await openDispatch(config.dispatch, { clock: deps.clock, worker_secrets: config.worker_secrets, log })
   const hand_over = createHandOver({
     ...deps,
     reader,
     current: createCurrent({ reader, clock: deps.clock }),
-    port: createDirectPort({ clock: deps.clock, worker_secrets: config.worker_secrets }),
+    port: dispatching.port,
     submit: { scope, appender, random: deps.random, poke, tracing },
     secrets: config.secrets,
     callback_url: config.api_url,
@@ -124,6 +125,7 @@ export async function startAutomation(config: AutomationConfig, options: Automat
       ensuring.stop()
       await hand_over.settled()
       await cancel_push.settled()
+      await dispatching.close()
       await served?.close()
       await tracing?.close()
       await closeClient()

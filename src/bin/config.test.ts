@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readApiConfig, readAutomationConfig, readTracing } from './config.js'
+import { readApiConfig, readAutomationConfig, readTracing, readWorkerProofConfig } from './config.js'
 
 const SECRETS = { SERVO_SECRETS: 'k1:servo-golden-secret' }
 
@@ -52,4 +52,88 @@ test('an endpoint that cannot be spoken to is told of at the start', () => {
   expect(() => readTracing({ ...wrong, OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4317' })).toThrow(
     'OTEL_EXPORTER_OTLP_PROTOCOL is "grpc". Spans are sent over HTTP',
   )
+})
+
+const QUEUE = {
+  SERVO_DISPATCH: 'cloud_tasks',
+  SERVO_CLOUD_TASKS_PROJECT: 'my-project',
+  SERVO_CLOUD_TASKS_LOCATION: 'europe-west1',
+  SERVO_CLOUD_TASKS_QUEUE: 'attempts',
+}
+
+test('attempts go straight to workers where nobody says otherwise', () => {
+  expect(readAutomationConfig(SECRETS).dispatch).toEqual({ kind: 'direct' })
+  const { SERVO_DISPATCH: _, ...without } = QUEUE
+  expect(readAutomationConfig({ ...SECRETS, ...without }).dispatch).toEqual({ kind: 'direct' })
+})
+
+test('a queue has a name, and limits of its own that are left alone', () => {
+  expect(readAutomationConfig({ ...SECRETS, ...QUEUE }).dispatch).toMatchObject({
+    kind: 'cloud_tasks',
+    queue: { project: 'my-project', location: 'europe-west1', queue: 'attempts' },
+    service_account: undefined,
+    deadline_seconds: 30,
+    settings_mode: 'leave',
+    settings: { tries: 100, backoff_max_seconds: 10 },
+  })
+})
+
+test('all that is wrong with the queue is told at once', () => {
+  const wrong = {
+    ...SECRETS,
+    SERVO_DISPATCH: 'cloud_tasks',
+    SERVO_CLOUD_TASKS_QUEUE: 'with_underscore',
+    SERVO_CLOUD_TASKS_SERVICE_ACCOUNT: 'nobody',
+    SERVO_CLOUD_TASKS_DEADLINE_SECONDS: '10',
+    SERVO_CLOUD_TASKS_PER_SECOND: '501',
+    SERVO_CLOUD_TASKS_SETTINGS: 'maybe',
+  }
+  expect(() => readAutomationConfig(wrong)).toThrow(
+    [
+      '6 settings are wrong:',
+      '  - SERVO_CLOUD_TASKS_QUEUE is "with_underscore". Use letters, digits and hyphens, 100 at most.',
+      '  - SERVO_CLOUD_TASKS_SERVICE_ACCOUNT is "nobody". Give it the e-mail address of a service account, such as servo@my-project.iam.gserviceaccount.com.',
+      '  - SERVO_CLOUD_TASKS_DEADLINE_SECONDS is "10". Give it a whole number from 15 to 1800.',
+      '  - SERVO_CLOUD_TASKS_SETTINGS is "maybe". Give it one of leave, compare, apply.',
+      '  - SERVO_CLOUD_TASKS_PER_SECOND is "501". Give it a whole number from 1 to 500.',
+      '  - SERVO_DISPATCH is "cloud_tasks", and SERVO_CLOUD_TASKS_PROJECT, SERVO_CLOUD_TASKS_LOCATION are not set. Name the queue.',
+    ].join('\n'),
+  )
+  expect(() => readAutomationConfig({ ...SECRETS, SERVO_DISPATCH: 'pigeon' })).toThrow('Give it one of direct, cloud_tasks.')
+})
+
+test('who has to prove who it is, is told with by which keys', () => {
+  expect(readApiConfig(SECRETS).callback_oidc).toBeUndefined()
+  expect(readApiConfig({ ...SECRETS, SERVO_CALLBACK_OIDC_AUDIENCE: 'https://servo.example.com' }).callback_oidc).toEqual({
+    audience: 'https://servo.example.com',
+    issuer: 'https://accounts.google.com',
+    keys: 'https://www.googleapis.com/oauth2/v3/certs',
+    email: undefined,
+  })
+  expect(
+    readWorkerProofConfig({
+      SERVO_DELIVERY_OIDC_AUDIENCE: 'me',
+      SERVO_DELIVERY_OIDC_KEYS: 'keys.json',
+      SERVO_CALLBACK_IDENTITY: 'file:token',
+    }),
+  ).toMatchObject({ delivery_oidc: { audience: 'me', keys: 'keys.json' }, identity: { kind: 'file', path: 'token' } })
+  expect(readWorkerProofConfig({})).toEqual({ delivery_oidc: undefined, identity: undefined })
+})
+
+test.each([
+  [
+    { SERVO_DELIVERY_OIDC_KEYS: 'keys.json' },
+    /^SERVO_DELIVERY_OIDC_AUDIENCE is not set, so no token would be asked for\. .* or leave SERVO_DELIVERY_OIDC_KEYS out\.$/,
+  ],
+  [
+    { SERVO_DELIVERY_OIDC_AUDIENCE: 'me', SERVO_DELIVERY_OIDC_KEYS: 'http://keys.example.com/' },
+    /Give it a file with a JSON Web Key Set, or an https address/,
+  ],
+  [
+    { SERVO_DELIVERY_OIDC_AUDIENCE: 'me', SERVO_DELIVERY_OIDC_EMAIL: 'me' },
+    /^SERVO_DELIVERY_OIDC_EMAIL is "me"\. Give it the e-mail address/,
+  ],
+  [{ SERVO_CALLBACK_IDENTITY: 'token' }, /^SERVO_CALLBACK_IDENTITY is "token"\. Write file:PATH, or google:AUDIENCE/],
+])('a worker with %j is not configured', (environment, message) => {
+  expect(() => readWorkerProofConfig(environment)).toThrow(message)
 })

@@ -8,6 +8,9 @@ import { parseSecrets } from '../core/secrets.js'
 import type { Secrets } from '../core/token.js'
 import { storeFault } from '../storage/open.js'
 import type { WorkspaceConfig } from './deps.js'
+import { type DispatchConfig, readDispatch } from './dispatch-config.js'
+import type { IdentitySource } from '../oidc/identity.js'
+import { type OidcConfig, readCallbackOidc, readDeliveryOidc, readIdentity } from './oidc-config.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
@@ -32,13 +35,19 @@ export type ApiConfig = ServerConfig & {
   readonly port: number
   readonly api_token: string | undefined
   readonly rate_limit_per_minute: number
+  /** Who may call back; undefined: the token of the attempt is enough. */
+  readonly callback_oidc: OidcConfig | undefined
 }
 
 /** The automation serves no requests; what it counts is served on a port of its own. */
 export type AutomationConfig = ServerConfig & {
   /** undefined: nothing is served. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
+  readonly dispatch: DispatchConfig
 }
+
+/** What a worker is told beside its keys: who may deliver to it, and who it is itself. */
+export type WorkerProofConfig = { readonly delivery_oidc: OidcConfig | undefined; readonly identity: IdentitySource | undefined }
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
@@ -92,9 +101,10 @@ export function readApiConfig(environment: Environment): ApiConfig {
   const port = source.read('SERVO_PORT', String(PORT_DEFAULT), wholeFrom(0, 65_535)) ?? 0
   const api_token = source.read('SERVO_API_TOKEN', undefined, atLeast(16))
   const rate_limit_per_minute = source.read('SERVO_RATE_LIMIT', '6000', wholeFrom(1, 10_000_000)) ?? 0
+  const callback_oidc = readCallbackOidc(source.read, source.faults)
   const fault = listeningFault({ host, api_token })
   if (fault !== undefined) source.faults.push(fault)
-  return complete(source, { ...server, host, port, api_token, rate_limit_per_minute })
+  return complete(source, { ...server, host, port, api_token, rate_limit_per_minute, callback_oidc })
 }
 
 export function readAutomationConfig(environment: Environment): AutomationConfig {
@@ -102,7 +112,20 @@ export function readAutomationConfig(environment: Environment): AutomationConfig
   const server = readServer(source)
   const host = source.read('SERVO_METRICS_HOST', '127.0.0.1', anyText) ?? ''
   const port = source.read('SERVO_METRICS_PORT', String(METRICS_PORT_DEFAULT), portOrNone) ?? 0
-  return complete(source, { ...server, metrics: port === 0 ? undefined : { host, port } })
+  const dispatch = readDispatch(source.read, source.faults)
+  return complete(source, { ...server, metrics: port === 0 ? undefined : { host, port }, dispatch })
+}
+
+export function readWorkerProofConfig(environment: Environment): WorkerProofConfig {
+  const { read, faults, ...source } = createSource(environment)
+  const delivery_oidc = readDeliveryOidc(read, faults)
+  return complete({ ...source, read, faults }, { delivery_oidc, identity: readIdentity(read) })
+}
+
+/** Of the automation's settings, those of the way to the workers: for whoever looks whether it is there. */
+export function readDispatchConfig(environment: Environment): DispatchConfig {
+  const source = createSource(environment)
+  return complete(source, readDispatch(source.read, source.faults))
 }
 
 function complete<T>({ faults }: Source, config: T): T {

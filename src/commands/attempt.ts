@@ -23,7 +23,9 @@ export type AttemptDeps = Submit &
     readonly revision_wait_ms?: number
   }
 
-type Completed = Omit<Said<'TaskFinished'>, 'outcome'> & { readonly outcome: Said<'TaskFinished'>['outcome'] | 'RELEASED' }
+type Completed = Omit<Said<'TaskFinished'>, 'outcome'> & { readonly outcome: Said<'TaskFinished'>['outcome'] | GivenBack }
+/** The worker ends, or can never run it and had it from a queue, to which it cannot say so. */
+type GivenBack = 'RELEASED' | 'REFUSED'
 
 type Said<Type extends 'TaskStarted' | 'TaskHeartbeat' | 'TaskFinished'> = Omit<
   EventOf<Type>['payload'],
@@ -151,7 +153,7 @@ export async function sayCompleted(
   claims: TokenClaims,
   { outcome, ...said }: Completed,
 ): Promise<{ readonly accepted_event_id: string } | Problem> {
-  if (outcome === 'RELEASED') return release(deps, claims, said)
+  if (outcome === 'RELEASED' || outcome === 'REFUSED') return giveBack(deps, claims, outcome, said)
   const { sequence, ...rest } = said
   const facts = { outcome, ...rest }
   const task = await taskOf(deps, claims, sequence)
@@ -172,10 +174,11 @@ export async function sayCompleted(
   return { accepted_event_id: events[0]?.event_id as string }
 }
 
-/** The worker ends, and gives the attempt back: lost, by no fault of the code, at once and not after its deadline. */
-async function release(
+/** Lost, by no fault of the code, at once and not after its deadline. What was refused counts as a hand-over that was. */
+async function giveBack(
   deps: AttemptDeps,
   claims: TokenClaims,
+  outcome: GivenBack,
   { sequence, execution_id, error }: Omit<Completed, 'outcome'>,
 ): Promise<{ readonly accepted_event_id: string } | Problem> {
   const ids = idsOf(claims)
@@ -189,7 +192,12 @@ async function release(
     idempotency_key: attemptLostKey(ids),
     correlation_id: ids.run_id,
     basis: { task_state: 'RUNNING' },
-    payload: { ...ids, reason: 'HANDOVER_REFUSED', released: true, ...(error === undefined ? {} : { error }) },
+    payload: {
+      ...ids,
+      reason: 'HANDOVER_REFUSED',
+      ...(outcome === 'RELEASED' ? { released: true as const } : {}),
+      ...(error === undefined ? {} : { error }),
+    },
   }
   const { events } = await submitDrafts(deps, [draft], 'servo/callback')
   return { accepted_event_id: events[0]?.event_id as string }

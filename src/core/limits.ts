@@ -95,6 +95,8 @@ export const WORKER_SLOTS_DEFAULT = 8
 
 /** Attempts in one request to a worker: a thousand ready tasks are a few requests, and an answer comes soon. */
 export const DISPATCHES_PER_REQUEST_MAX = 50
+/** What Cloud Tasks takes as one task, headers and all: its quotas say 1 MB, and this is the smaller reading of it. */
+export const QUEUE_TASK_BYTES_MAX = 1_000_000
 /** Callbacks in one request of a worker: those of a full worker are a few requests. */
 export const CALLBACKS_PER_REQUEST_MAX = 200
 /** Attempts that one request tells a worker to stop: all of a full workspace's. */

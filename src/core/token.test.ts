@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { makeToken, readToken, type Secrets, signatureFault, signBody, type TokenClaims } from './token.js'
+import { makeToken, readToken, type Secrets, signatureFault, signBody, signQueuedBody, type TokenClaims } from './token.js'
 
 const NOW = Date.parse('2025-01-15T10:00:00.000Z')
 const OLD: Secrets[0] = { secret_key_id: 'k1', secret: 'servo-golden-secret' }
@@ -60,5 +60,27 @@ describe('a signature of a request', () => {
     expect(signatureFault([NEW], signature, body, NOW)).toBe('The request is signed with the key k1, which is not known here.')
     expect(signatureFault([OLD], undefined, body, NOW)).toBe('The request has no signature in its header servo-signature.')
     expect(signatureFault([OLD], 't=1,k=k1,v1=00', body, NOW)).toBe('The request has no signature in its header servo-signature.')
+  })
+})
+
+describe('a signature of what waits in a queue', () => {
+  const body = '{"dispatches":[]}'
+  const signature = signQueuedBody([OLD], body, NOW, NOW + 3_600_000)
+
+  test('says until when it counts, and counts until then', () => {
+    expect(signature).toMatch(/^t=1736935200,e=1736938800,k=k1,v2=[0-9a-f]{64}$/)
+    expect(signatureFault([NEW, OLD], signature, body, NOW + 3_600_000)).toBeUndefined()
+    expect(signatureFault([OLD], signature, body, NOW + 3_601_000)).toBe('The signature of the request has expired.')
+  })
+
+  test('is none of another body, of a later end, or of the short form', () => {
+    const wrong = 'The signature of the request is wrong.'
+    const none = 'The request has no signature in its header servo-signature.'
+    expect(signatureFault([OLD], signature, `${body} `, NOW)).toBe(wrong)
+    expect(signatureFault([OLD], signature.replace('e=1736938800', 'e=1836938800'), body, NOW)).toBe(wrong)
+    expect(signatureFault([OLD], signature.replace('e=1736938800,', ''), body, NOW)).toBe(none)
+    expect(signatureFault([OLD], signature.replace('v2', 'v1'), body, NOW)).toBe(none)
+    expect(signatureFault([OLD], signature.replace('e=1736938800,', '').replace('v2', 'v1'), `v2.1736938800.${body}`, NOW)).toBe(wrong)
+    expect(signatureFault([OLD], signBody([OLD], body, NOW).replace('v1', 'v2'), body, NOW)).toBe(none)
   })
 })

@@ -58,7 +58,9 @@ export function isSame(left: Uint8Array, right: Uint8Array): boolean {
   return difference === 0
 }
 
-// Signatures of requests to workers: `t={seconds},k={key id},v1={hex}`, over `{seconds}.{body}`.
+// Signatures of requests to workers: `t={seconds},k={key id},v1={hex}`, over `{seconds}.{body}`. What a queue delivers may
+// be under way for longer, and says until when it counts: `t={seconds},e={seconds},k={key id},v2={hex}`, over
+// `v2.{seconds}.{seconds}.{body}`.
 
 /** Longer than any clock between two machines should differ, and too short to keep a request for later. */
 export const SIGNATURE_AGE_MS_MAX = 300 * SECOND_MS
@@ -68,15 +70,25 @@ export function signBody([{ secret_key_id, secret }]: Secrets, body: string, now
   return `t=${t},k=${secret_key_id},v1=${Buffer.from(hmacSha256(secret, `${t}.${body}`)).toString('hex')}`
 }
 
-const SIGNATURE = /^t=(\d{1,12}),k=([^,=]{1,100}),v1=([0-9a-f]{64})$/
+/** For a body that waits in a queue: it counts until `expires_at`, and not for five minutes. */
+export function signQueuedBody([{ secret_key_id, secret }]: Secrets, body: string, now: number, expires_at: number): string {
+  const [t, e] = [Math.floor(now / SECOND_MS), Math.floor(expires_at / SECOND_MS)]
+  return `t=${t},e=${e},k=${secret_key_id},v2=${Buffer.from(hmacSha256(secret, `v2.${t}.${e}.${body}`)).toString('hex')}`
+}
 
-/** undefined: the body is what somebody with one of these keys sent, just now. */
+const SIGNATURE = /^t=(\d{1,12}),(?:e=(\d{1,12}),)?k=([^,=]{1,100}),v([12])=([0-9a-f]{64})$/
+
+/** undefined: the body is what somebody with one of these keys sent, just now or for as long as it says. */
 export function signatureFault(secrets: readonly Secret[], signature: string | undefined, body: string, now: number): string | undefined {
-  const [, t, key, mac] = SIGNATURE.exec(signature ?? '') ?? []
-  if (t === undefined || mac === undefined) return 'The request has no signature in its header servo-signature.'
+  const [, t, e, key, version, mac] = SIGNATURE.exec(signature ?? '') ?? []
+  if (t === undefined || mac === undefined || (version === '2') !== (e !== undefined)) {
+    return 'The request has no signature in its header servo-signature.'
+  }
   const secret = secrets.find(({ secret_key_id }) => secret_key_id === key)
   if (secret === undefined) return `The request is signed with the key ${key}, which is not known here.`
-  if (!isSame(hmacSha256(secret.secret, `${t}.${body}`), Buffer.from(mac, 'hex'))) return 'The signature of the request is wrong.'
+  const signed = e === undefined ? `${t}.${body}` : `v2.${t}.${e}.${body}`
+  if (!isSame(hmacSha256(secret.secret, signed), Buffer.from(mac, 'hex'))) return 'The signature of the request is wrong.'
+  if (e !== undefined) return now > Number(e) * SECOND_MS ? 'The signature of the request has expired.' : undefined
   if (Math.abs(now - Number(t) * SECOND_MS) > SIGNATURE_AGE_MS_MAX) return 'The signature of the request is older than five minutes.'
   return undefined
 }

@@ -12,6 +12,10 @@ export type Unstarted = { readonly outbox: DispatchOutboxRow; readonly task: Tas
 /** Of the attempts that are out: at most as many as may run at once, whatever is ready. */
 const UNSTARTED_MAX = 10_000
 
+/** A queue that has it delivers it by itself, and remembers for how long: it is not sent to it a second time. */
+export const isWithQueue = ({ status, port }: Pick<DispatchOutboxRow, 'status' | 'port'>): boolean =>
+  status === 'ACKED' && port === 'CLOUD_TASKS'
+
 export async function readUnstarted(view: View): Promise<readonly Unstarted[]> {
   const where = [{ column: 'status', in: ['PENDING', 'ACKED'] }] as const
   const outbox = ((await view.few('dispatch_outbox', where)) as unknown as readonly DispatchOutboxRow[]).slice(0, UNSTARTED_MAX)

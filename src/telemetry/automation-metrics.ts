@@ -36,7 +36,7 @@ export type Answer = { readonly answer: string; readonly outbox_status: string }
 export type Mended = (typeof MENDED)[number]
 
 const SENDS = ['first', 'again'] as const
-const ANSWERS = ['ACCEPTED', 'BUSY', 'UNREACHABLE', 'REFUSED']
+const ANSWERS = ['ACCEPTED', 'BUSY', 'UNREACHABLE', 'BLOCKED', 'REFUSED']
 /** Each has an entry in docs/operating.md. */
 export const MENDED = [
   'attempt_sent_again',

@@ -80,6 +80,18 @@ describe('an attempt', () => {
     await people.post(`/runs/${out.claims.run_id}/cancel?wait=true`)
   })
 
+  test('that a worker had from a queue and can never run is lost, as a hand-over that was refused', async () => {
+    const out = await dispatch()
+    await start(out)
+    const error = { code: 'UNKNOWN_ASSET', message: 'There is no asset a here.' }
+    const said = { ...out.said, execution_id: ulidOf('one'), outcome: 'REFUSED', error }
+    expect(await worker.post(`${out.path}/completed`, said, out.headers)).toMatchObject({ status: 200 })
+    await world.turn.run()
+    const { body } = await people.get(`/runs/${out.claims.run_id}/tasks/a?fresh=true`)
+    expect(body).toMatchObject({ state: 'RETRY_WAIT', attempt: 1, failures: 0, infra_losses: 1, error })
+    await people.post(`/runs/${out.claims.run_id}/cancel?wait=true`)
+  })
+
   test('has one token, for one path', async () => {
     const [one, two] = [await dispatch(), await dispatch()]
     const body = { ...one.said, worker_id: 'w1' }

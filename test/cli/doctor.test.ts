@@ -4,6 +4,8 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PARENT, QUEUE, startFakeCloudTasks } from '../faults/cloud-tasks/fake.js'
+import { createSigner } from '../faults/cloud-tasks/signer.js'
 import { type Commands, startCommands } from '../fixtures/api-commands.js'
 import { type Finished, runServo } from '../fixtures/servo-process.js'
 
@@ -49,4 +51,43 @@ test('has a line for each check, and the way to mend it below', async () => {
 test('does not take another place for a store', async () => {
   const finished = await runServo(['doctor', '--store', 's3://bucket', '--api', at.url, ...NOBODY, '--json'])
   expect(findings(finished).get('store')).toMatchObject({ level: 'fail', found: expect.stringContaining('local:PATH') })
+})
+
+test('looks at the queue that attempts go through, where there is one', async () => {
+  const fake = await startFakeCloudTasks({ now: Date.now, signer: await createSigner() })
+  const settings = {
+    SERVO_DISPATCH: 'cloud_tasks',
+    SERVO_CLOUD_TASKS_PROJECT: PARENT.project,
+    SERVO_CLOUD_TASKS_LOCATION: PARENT.location,
+    SERVO_CLOUD_TASKS_QUEUE: PARENT.queue,
+    SERVO_CLOUD_TASKS_ENDPOINT: fake.endpoint,
+    SERVO_CLOUD_TASKS_SETTINGS: 'apply',
+  }
+  const look = async (more: Readonly<Record<string, string>>) => {
+    const finished = await runServo(['doctor', '--store', `local:${folder}`, '--api', at.url, ...NOBODY, '--json'], {
+      ...settings,
+      ...more,
+    })
+    return findings(finished).get('queue')
+  }
+  try {
+    expect(await look({ SERVO_DISPATCH: 'direct' })).toBeUndefined()
+    expect(await look({ SERVO_CLOUD_TASKS_RETRY_SECONDS: '0' })).toMatchObject({ level: 'ok', found: `${QUEUE} is there, and delivers` })
+    expect(await look({ SERVO_CLOUD_TASKS_RETRY_SECONDS: '60' })).toMatchObject({
+      level: 'warn',
+      found: `${QUEUE}: retry_config.max_retry_duration is 0, and should be 60. Change it, or set SERVO_CLOUD_TASKS_SETTINGS=apply.`,
+    })
+    expect(await look({ SERVO_CLOUD_TASKS_QUEUE: 'other' })).toMatchObject({
+      level: 'fail',
+      found: expect.stringContaining('answered NOT_FOUND'),
+    })
+    expect(await look({ SERVO_CLOUD_TASKS_QUEUE: 'a_b' })).toMatchObject({
+      level: 'fail',
+      found: expect.stringContaining('SERVO_CLOUD_TASKS_QUEUE is "a_b"'),
+    })
+    // It looks, and changes nothing, whatever the automation is told.
+    expect(fake.calls.every(({ method }) => method === 'GetQueue')).toBe(true)
+  } finally {
+    await fake.stop()
+  }
 })

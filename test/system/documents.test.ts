@@ -112,7 +112,14 @@ test('the page of the command line has every command', async () => {
 })
 
 test('the page of the configuration has every setting', () => {
-  const sources = ['src/bin/config.ts', 'src/cli/local/deploy-worker.ts', 'src/cli/api-command.ts', 'examples/quickstart/pipeline.ts']
+  const sources = [
+    'src/bin/config.ts',
+    'src/bin/dispatch-config.ts',
+    'src/bin/oidc-config.ts',
+    'src/cli/local/deploy-worker.ts',
+    'src/cli/api-command.ts',
+    'examples/quickstart/pipeline.ts',
+  ]
   const named = new Set(
     sources.flatMap((path) => [...read(path).matchAll(/'((?:SERVO|TEMPORAL|STORAGE|OTEL)_[A-Z_]+)'/g)].map(([, name]) => name as string)),
   )

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Dispatch, dispatchResponse, type DispatchResponse } from '../../src/api/contract/worker.js'
-import { signBody } from '../../src/core/token.js'
+import { signBody, signQueuedBody } from '../../src/core/token.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
 import type { ListeningProcess, StartWorkerProcess } from '../fixtures/worker-process.js'
 import { drainSuite } from './drain.js'
@@ -154,6 +154,31 @@ export function protocolSuite(
       const [, ...beats] = receiver.of(attempt_id)
       expect(beats.map(({ path, body }) => [path, body['seq']])).toEqual([0, 1, 2, 3].map((seq) => ['heartbeat', seq]))
       expect(beats.at(-1)?.body['progress']).toEqual({ done: 1, total: 3, message: 'waiting' })
+    })
+
+    describe('of a queue, which reads the status alone,', () => {
+      const deliver = (dispatches: readonly Dispatch[], expires_at = Date.now() + 60_000) => {
+        const body = JSON.stringify({ protocol: 'servo-worker-v1', dispatches })
+        const signature = signQueuedBody([SECRET], body, Date.now() - 400_000, expires_at)
+        return post(body, { 'servo-signature': signature, 'servo-delivery': 'queue' })
+      }
+
+      test('takes a delivery that waited, once, for as long as it says that it counts', async () => {
+        const attempt_id = newAttempt()
+        const one = living({ ...template, asset_key: 'conformance.touch', upstream: {} }, attempt_id)
+        expect((await deliver([one], Date.now() - 2_000)).status).toBe(401)
+        expect([(await deliver([one])).status, (await deliver([one])).status]).toEqual([200, 200])
+        await receiver.completed(attempt_id)
+        expect(touched()).toEqual([attempt_id])
+      })
+
+      test('has what it does not take delivered again, or says so to the API, and never takes it for done', async () => {
+        const attempt_id = newAttempt()
+        const { status } = await deliver([living({ ...template, asset_key: 'conformance.unknown', upstream: {} }, attempt_id)])
+        const refusal = receiver.of(attempt_id).find(({ path }) => path === 'completed')
+        expect(status === 429 || refusal?.body['outcome'] === 'REFUSED').toBe(true)
+        expect(touched()).toEqual([])
+      })
     })
 
     describe('refuses', () => {

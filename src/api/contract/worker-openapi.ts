@@ -12,6 +12,8 @@ import {
   cancelResponse,
   completedRequest,
   completedResponse,
+  DELIVERY_BY_QUEUE,
+  DELIVERY_HEADER,
   dispatch,
   DISPATCH_PATH,
   dispatchAnswer,
@@ -68,7 +70,8 @@ export const workerOpenApi = (): JsonObject => ({
         type: 'apiKey',
         in: 'header',
         name: SIGNATURE_HEADER,
-        description: 't={seconds},k={key id},v1={hex}: the HMAC-SHA256 of "{seconds}.{body}" with the secret of that key.',
+        description:
+          't={seconds},k={key id},v1={hex}: the HMAC-SHA256 of "{seconds}.{body}" with the secret of that key. Of what waited in a queue: t={seconds},e={seconds},k={key id},v2={hex}, of "v2.{t}.{e}.{body}".',
       },
     },
   },
@@ -80,12 +83,23 @@ function dispatchOperation(): JsonObject {
     summary: 'Hands attempts to a worker, up to 50 in one request. May be sent again.',
     // A worker without keys takes what it is sent.
     security: [{ signature: [] }, {}],
+    parameters: [
+      {
+        in: 'header',
+        name: DELIVERY_HEADER,
+        required: false,
+        schema: { type: 'string', enum: [DELIVERY_BY_QUEUE] },
+        description: 'Who delivers reads the status alone, and delivers again what is not 2xx: docs/worker-protocol.md, section 8.',
+      },
+    ],
     requestBody: body('DispatchRequest'),
     responses: {
       200: answer('An answer for each dispatch, in their order.', 'DispatchResponse'),
       400: problem('The body is not what the protocol says; nothing of it was taken.'),
       401: problem('The signature is missing, wrong, too old, or of a key that is not known.'),
       413: problem('The body is larger than 32 MiB.'),
+      429: answer('To a queue: there is no room for one of them now.', 'DispatchResponse'),
+      503: answer('To a queue: the API has not said whether one of them may start.', 'DispatchResponse'),
     },
     callbacks: {
       started: ofAttempt('started', 'Asks whether this execution may run the code.', 'StartedRequest', 'StartedResponse'),

@@ -23,6 +23,11 @@ export const DISPATCH_PATH = '/servo/v1/dispatch'
 /** A worker need not have it: what it says comes with the answer to the next heartbeat, too. */
 export const CANCEL_PATH = '/servo/v1/cancel'
 export const SIGNATURE_HEADER = 'servo-signature'
+/** `queue`: whoever delivers this reads the status of the answer and nothing else, and delivers again what is not 2xx. */
+export const DELIVERY_HEADER = 'servo-delivery'
+export const DELIVERY_BY_QUEUE = 'queue'
+/** With callbacks: an OIDC token that says which program calls, where the API asks for one beside the task's token. */
+export const IDENTITY_HEADER = 'servo-identity'
 
 /** Nothing depends on it: whoever does not know it leaves it out. */
 const traceparent = text.exactOptional()
@@ -147,9 +152,9 @@ export type HeartbeatResponse = Parsed<typeof heartbeatResponse>
 export const completedRequest = z
   .object({
     ...said,
-    outcome: z.enum(['SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED', 'RELEASED']).meta({
+    outcome: z.enum(['SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED', 'RELEASED', 'REFUSED']).meta({
       description:
-        'RELEASED gives the attempt back, because the worker ends: it is tried again elsewhere, and counts as no failure of the code.',
+        'RELEASED gives the attempt back, because the worker ends: it is tried again elsewhere, and counts as no failure of the code. REFUSED says that this worker can never run it, where a queue that reads no answers delivered it.',
     }),
     materialization_id: id('ulid').exactOptional().meta({ description: 'Needed where the outcome is SUCCEEDED.' }),
     code_version: text.exactOptional(),

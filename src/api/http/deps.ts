@@ -15,6 +15,7 @@ import type { Submit } from '../../commands/submit.js'
 import type { LogCounts } from '../../commands/logs.js'
 import type { Clock } from '../../core/time.js'
 import type { Secrets } from '../../core/token.js'
+import type { OidcVerifier } from '../../oidc/verifier.js'
 import type { Current } from '../../readers/current.js'
 import type { FreshDeps } from '../../readers/fresh.js'
 import type { ApiMetrics } from '../../telemetry/api-metrics.js'
@@ -35,6 +36,8 @@ export type ApiDeps = Submit &
     /** undefined: whoever reaches the port may do everything (listeningFault keeps that port on loopback). */
     readonly api_token: string | undefined
     readonly rate_limit_per_minute: number
+    /** Asked of each callback beside the token of its attempt; undefined: that token is enough. */
+    readonly callback_proof?: OidcVerifier | undefined
     /** Options of pino, or false for silence. */
     readonly log: FastifyServerOptions['logger']
     readonly readiness: () => Promise<readonly Readiness[]>

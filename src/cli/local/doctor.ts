@@ -13,6 +13,7 @@ import type { Finding } from './doctor/finding.js'
 import { checkNode } from './doctor/node.js'
 import { checkPorts } from './doctor/ports.js'
 import { checkPrograms } from './doctor/programs.js'
+import { checkQueue } from './doctor/queue.js'
 import { checkStore } from './doctor/store.js'
 import { checkTemporal } from './doctor/temporal.js'
 import { type StoreOptions, withStore } from './options.js'
@@ -44,6 +45,7 @@ async function examine(options: Options, environment: Environment): Promise<void
       checkStore(place),
       checkTemporal({ address: temporal, namespace, ...(api_key === undefined ? {} : { api_key }) }),
       checkApi(api, environment[TOKEN_VARIABLE] || undefined),
+      checkQueue(environment),
     ])
   ).flat()
   const failed = findings.filter(({ level }) => level === 'fail').length

@@ -3,7 +3,8 @@
 import type { Command } from 'commander'
 import { hostname } from 'node:os'
 import { systemClock, systemRandom } from '../../bin/clock.js'
-import { readTracing } from '../../bin/config.js'
+import { readTracing, readWorkerProofConfig, type WorkerProofConfig } from '../../bin/config.js'
+import { openIdentity, openVerifier } from '../../bin/oidc-config.js'
 import { openSharedTracing } from '../../bin/tracing.js'
 import { messageOf } from '../../core/errors.js'
 import { isLoopback } from '../../core/host.js'
@@ -38,9 +39,16 @@ export function addWorkerCommand(group: Command, environment: Environment): void
     .option('--slots <count>', 'how many attempts run at the same time', parseCount, WORKER_SLOTS_DEFAULT)
     .option('--grace <seconds>', 'how long attempts may go on after it is told to stop', parseCount, GRACE_SECONDS)
     .option('--json', 'print one JSON value for programs')
-    .addHelpText('after', `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.`)
+    .addHelpText(
+      'after',
+      `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.\nSERVO_DELIVERY_OIDC_AUDIENCE=audience makes it ask for the OIDC token of a queue, too: docs/cloud-tasks.md.`,
+    )
     .action((module: string, options: WorkerCommandOptions) =>
-      serve(module, options, { secrets: secretsOf(environment, options.host), ...configured(readTracing, environment, {}) }),
+      serve(module, options, {
+        secrets: secretsOf(environment, options.host),
+        ...configured(readTracing, environment, {}),
+        ...configured(readWorkerProofConfig, environment, {}),
+      }),
     )
 }
 
@@ -56,10 +64,11 @@ function secretsOf(environment: Environment, host: string): readonly Secret[] {
   return secrets
 }
 
-type Settings = { readonly secrets: readonly Secret[]; readonly traces_url: string | undefined }
+type Settings = WorkerProofConfig & { readonly secrets: readonly Secret[]; readonly traces_url: string | undefined }
 
-async function serve(module: string, options: WorkerCommandOptions, { secrets, traces_url }: Settings): Promise<void> {
+async function serve(module: string, options: WorkerCommandOptions, settings: Settings): Promise<void> {
   const { port, host, slots, grace, json } = options
+  const { secrets, traces_url, delivery_oidc, identity } = settings
   // Before the module is loaded: who starts a process may stop it at any time.
   const stop = untilSignal()
   const location = await loadModule(module)
@@ -74,6 +83,8 @@ async function serve(module: string, options: WorkerCommandOptions, { secrets, t
     port,
     slots,
     secrets,
+    proof: delivery_oidc === undefined ? undefined : await openVerifier(delivery_oidc, systemClock),
+    identity: identity === undefined ? undefined : openIdentity(identity, systemClock),
     worker_id: `${hostname()}:${process.pid}`,
     clock: systemClock,
     random: systemRandom(),

@@ -9,7 +9,7 @@ import { inSpan, type Span, type Tracing, within } from '../../telemetry/tracing
 import { type RunContext, runPartitions } from '../context.js'
 import type { Asset } from '../dependency.js'
 import { createPost, describe, isTaken, type Post, repeat } from './call.js'
-import type { CallAnswer } from './post-json.js'
+import { type CallAnswer, isWorthRepeating } from './post-json.js'
 import type { CallbackLine } from './callback-line.js'
 import { type Heartbeats, startHeartbeats } from './heartbeat.js'
 import { createLogSender, type LogSender } from './log-sender.js'
@@ -31,6 +31,7 @@ export type AttemptDeps = {
   readonly tracing?: Tracing | undefined
   /** Aborted when the worker is closed: nothing is sent any more. */
   readonly closed: AbortSignal
+  readonly identity?: (() => Promise<string>) | undefined
 }
 
 export type Attempt = {
@@ -39,6 +40,8 @@ export type Attempt = {
   readonly abandon: () => void
   /** The code is over, or never ran. */
   readonly codeEnded: Promise<void>
+  /** Whether the API has said that it may start, or may not; false: nobody knows, and nobody asks any more. */
+  readonly asked: Promise<boolean>
   readonly finished: Promise<void>
 }
 
@@ -51,10 +54,11 @@ type Work = AttemptDeps & {
   readonly stopping: Stop
   readonly abandoned: AbortSignal
   readonly release: () => void
+  readonly noteAsked: (isAnswered: boolean) => void
 }
 
-const RETRY_FIRST_MS = 100
-const RETRY_LONGEST_MS = 5_000
+export const RETRY_FIRST_MS = 100
+export const RETRY_LONGEST_MS = 5_000
 /** A chunk that is not answered for this long is given up, so that the next ones have a chance. */
 const LOG_CHUNK_WITHIN_MS = 60_000
 
@@ -67,6 +71,10 @@ export function startAttempt(deps: AttemptDeps, dispatch: Dispatch, asset: Asset
   let release: () => void = () => undefined
   const codeEnded = new Promise<void>((resolve) => {
     release = resolve
+  })
+  let noteAsked: Work['noteAsked'] = () => undefined
+  const asked = new Promise<boolean>((resolve) => {
+    noteAsked = resolve
   })
   const span = startSpan(deps.tracing, dispatch)
   const traceparent = span?.traceparent ?? dispatch.traceparent
@@ -88,11 +96,15 @@ export function startAttempt(deps: AttemptDeps, dispatch: Dispatch, asset: Asset
     stopping,
     abandoned: abandoned.signal,
     release: () => release(),
+    noteAsked,
   }
   const finished = (span === undefined ? execute(work) : within(span, () => execute(work)))
     .catch((error: unknown) => say(`it ended by a fault of the worker: ${error instanceof Error ? error.stack : messageOf(error)}`))
-    .finally(release)
-  return { stop: stopping.stop, abandon: () => abandoned.abort(), codeEnded, finished }
+    .finally(() => {
+      release()
+      noteAsked(false)
+    })
+  return { stop: stopping.stop, abandon: () => abandoned.abort(), codeEnded, asked, finished }
 }
 
 async function execute(work: Work): Promise<void> {
@@ -137,6 +149,7 @@ async function askToStart(work: Work): Promise<StartedResponse | undefined> {
       : answer
   }
   const answer = await repeat(call, { ...patience(work), signal: work.stopping.signal, isDue: () => clock.now() < deadline })
+  work.noteAsked(!isWorthRepeating(answer))
   const started = readStarted(answer)
   if (started === undefined) work.log(`it is dropped, because started ${describe(answer)}`)
   return started

@@ -1,5 +1,6 @@
 // One POST of JSON, and what came of it. What an answer means is for the caller.
 
+import { IDENTITY_HEADER } from '../../api/contract/worker.js'
 import { messageOf } from '../../core/errors.js'
 import { parseJson } from '../../core/json.js'
 import { SECOND_MS } from '../../core/time.js'
@@ -13,19 +14,27 @@ export type CallOptions = {
   readonly call_timeout_ms: number
   /** Ends all calls that are under way, and those to come. */
   readonly closed: AbortSignal
+  /** An OIDC token of this program, where the API asks for one. Without it nothing is sent: it would be refused for good. */
+  readonly identity?: (() => Promise<string>) | undefined
 }
 
 /** One POST of JSON, and what came of it. */
-export async function postJson(url: string, body: object, headers: object, { call_timeout_ms, closed }: CallOptions): Promise<CallAnswer> {
+export async function postJson(
+  url: string,
+  body: object,
+  headers: object,
+  { call_timeout_ms, closed, identity }: CallOptions,
+): Promise<CallAnswer> {
   const controller = new AbortController()
   const abort = () => controller.abort()
   const timer = setTimeout(abort, call_timeout_ms)
   closed.addEventListener('abort', abort)
   if (closed.aborted) abort()
   try {
+    const who = identity === undefined ? {} : { [IDENTITY_HEADER]: await identity() }
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+      headers: { 'content-type': 'application/json', ...who, ...headers },
       body: JSON.stringify(body),
       // Followed as fetch follows it, a POST would become a GET.
       redirect: 'manual',

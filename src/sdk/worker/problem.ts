@@ -26,6 +26,10 @@ export const notFound = (method: string, path: string): Problem => ({
 
 export const notSigned = (detail: string): Problem => ({ type: NO_PAGE, title: 'Not signed', status: 401, detail })
 
+export const notProved = (detail: string): Problem => ({ type: NO_PAGE, title: 'Not proved', status: 401, detail })
+
+export const noKeys = (detail: string): Problem => ({ type: NO_PAGE, title: 'Keys not known', status: 503, detail })
+
 export const tooLarge = (bytes_max: number): Problem => ({
   type: NO_PAGE,
   title: 'Too large',

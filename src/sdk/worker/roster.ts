@@ -18,6 +18,8 @@ export type Roster = {
   readonly take: (dispatch: Dispatch) => DispatchAnswer
   /** Tells them to stop. Answers which of them this worker has. */
   readonly cancel: (attempt_ids: readonly string[]) => readonly string[]
+  /** Whether the API has said that this attempt may start, or may not. It is waited for, and it is one of those taken. */
+  readonly asked: (attempt_id: string) => Promise<boolean>
   /** Attempts whose code runs, or is about to. */
   readonly running: () => number
   readonly isDraining: () => boolean
@@ -61,6 +63,7 @@ export function createRoster({ location, slots, start }: RosterOptions): Roster 
         attempts.get(attempt_id)?.stop('cancel')
         return attempts.has(attempt_id)
       }),
+    asked: (attempt_id) => attempts.get(attempt_id)?.asked ?? Promise.resolve(false),
     running: () => working.size,
     isDraining: () => isDraining,
     async drain({ grace_ms, stop_grace_ms }) {

@@ -6,6 +6,8 @@ import {
   CANCEL_PATH,
   cancelRequest,
   type CancelRequest,
+  DELIVERY_BY_QUEUE,
+  DELIVERY_HEADER,
   DISPATCH_PATH,
   dispatchRequest,
   type DispatchRequest,
@@ -15,15 +17,32 @@ import { messageOf } from '../../core/errors.js'
 import { parseJson } from '../../core/json.js'
 import type { Secret } from '../../core/run-id.js'
 import { signatureFault } from '../../core/token.js'
-import { badRequest, failedHere, noJson, notFound, notSigned, type Problem, PROBLEM_TYPE, type RequestName, tooLarge } from './problem.js'
+import type { OidcVerifier } from '../../oidc/verifier.js'
+import type { Delivered } from './delivery.js'
+import {
+  badRequest,
+  failedHere,
+  noJson,
+  noKeys,
+  notFound,
+  notProved,
+  notSigned,
+  type Problem,
+  PROBLEM_TYPE,
+  type RequestName,
+  tooLarge,
+} from './problem.js'
 
 export type ServerOptions = {
   /** Of those who may dispatch; none: whoever reaches the port may. */
   readonly secrets: readonly Secret[]
+  /** Asked of each request that dispatches, before its body is read; undefined: nobody has to prove who it is. */
+  readonly proof?: OidcVerifier | undefined
   readonly now: () => number
   readonly log: (message: string) => void
   readonly onDispatch: (request: DispatchRequest) => object
   readonly onCancel: (request: CancelRequest) => object
+  readonly onDelivery: (request: DispatchRequest) => Promise<Delivered>
   readonly health: () => object
 }
 
@@ -43,16 +62,28 @@ export const createWorkerServer = (options: ServerOptions): Server =>
       .catch((error: unknown) => options.log(`An answer could not be sent: ${messageOf(error)}`))
   })
 
-type Reply = { readonly status: number; readonly type: string; readonly body: object }
+type Reply = { readonly status: number; readonly type: string; readonly body: object; readonly retry_after_seconds?: number }
 
 const json = (body: object): Reply => ({ status: 200, type: 'application/json', body })
+/** Soon, because most code is short; the queue makes it longer each time. */
+const BUSY_SECONDS = 2
+const delivered = ({ end, answers }: Delivered): Reply => {
+  const body = { answers }
+  if (end === 'done') return json(body)
+  return { ...json(body), status: end === 'busy' ? 429 : 503, retry_after_seconds: BUSY_SECONDS }
+}
 const problem = (body: Problem): Reply => ({ status: body.status, type: PROBLEM_TYPE, body })
 
-type Posted = { readonly name: RequestName; readonly schema: z.ZodType; readonly take: (request: never) => object }
+type Posted = { readonly name: RequestName; readonly schema: z.ZodType; readonly take: (request: never) => Reply | Promise<Reply> }
 
-const postedTo = ({ onDispatch, onCancel }: ServerOptions, path: string): Posted | undefined => {
-  if (path === DISPATCH_PATH) return { name: 'DispatchRequest', schema: dispatchRequest, take: onDispatch }
-  return path === CANCEL_PATH ? { name: 'CancelRequest', schema: cancelRequest, take: onCancel } : undefined
+function postedTo(options: ServerOptions, path: string, isQueue: boolean): Posted | undefined {
+  const { onDispatch, onDelivery, onCancel } = options
+  if (path === DISPATCH_PATH) {
+    const take = async (request: DispatchRequest) => (isQueue ? delivered(await onDelivery(request)) : json(onDispatch(request)))
+    return { name: 'DispatchRequest', schema: dispatchRequest, take }
+  }
+  if (path !== CANCEL_PATH) return undefined
+  return { name: 'CancelRequest', schema: cancelRequest, take: (request: CancelRequest) => json(onCancel(request)) }
 }
 
 async function answer(options: ServerOptions, request: IncomingMessage): Promise<Reply> {
@@ -60,8 +91,10 @@ async function answer(options: ServerOptions, request: IncomingMessage): Promise
   const { method = 'GET', url = '/', headers } = request
   const path = url.split('?', 1)[0] as string
   if (method === 'GET' && path === '/healthz') return json(health())
-  const posted = method === 'POST' ? postedTo(options, path) : undefined
+  const posted = method === 'POST' ? postedTo(options, path, headers[DELIVERY_HEADER] === DELIVERY_BY_QUEUE) : undefined
   if (posted === undefined) return problem(notFound(method, path))
+  const unproved = path === DISPATCH_PATH ? await proofFault(options, headers.authorization) : undefined
+  if (unproved !== undefined) return problem(unproved)
   const body = await readBody(request)
   if (body === undefined) return problem(tooLarge(BODY_BYTES_MAX))
   if (secrets.length > 0) {
@@ -72,7 +105,18 @@ async function answer(options: ServerOptions, request: IncomingMessage): Promise
   const value = parseJson(body)
   if (value === undefined) return problem(noJson(posted.name))
   const read = posted.schema.safeParse(value)
-  return read.success ? json(posted.take(read.data as never)) : problem(badRequest(posted.name, read.error))
+  return read.success ? posted.take(read.data as never) : problem(badRequest(posted.name, read.error))
+}
+
+const BEARER = /^bearer +([^\s]+) *$/i
+
+async function proofFault({ proof, log }: ServerOptions, authorization: string | undefined): Promise<Problem | undefined> {
+  if (proof === undefined) return undefined
+  const verdict = await proof(BEARER.exec(authorization ?? '')?.[1])
+  if (verdict.kind === 'valid') return undefined
+  // A queue shows nobody what it was answered.
+  log(`A dispatch was not taken. ${verdict.problem}`)
+  return verdict.kind === 'refused' ? notProved(verdict.problem) : noKeys(verdict.problem)
 }
 
 /** undefined: there is more of it than anybody should send. */
@@ -88,13 +132,14 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
   return Buffer.concat(parts).toString('utf8')
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, type, body }: Reply): void {
+function send(request: IncomingMessage, response: ServerResponse, { status, type, body, retry_after_seconds }: Reply): void {
   const text = JSON.stringify(body)
   // Of a request that was not read to its end, the rest would be taken for the next one.
   const isWhole = request.complete
   response.writeHead(status, {
     'content-type': type,
     'content-length': Buffer.byteLength(text),
+    ...(retry_after_seconds === undefined ? {} : { 'retry-after': String(retry_after_seconds) }),
     ...(isWhole ? {} : { connection: 'close' }),
   })
   response.end(text, () => {

@@ -7,8 +7,12 @@ import { MINUTE_MS, SECOND_MS } from '../../core/time.js'
 import type { RandomBytes } from '../../core/ulid.js'
 import type { Tracing } from '../../telemetry/tracing.js'
 import type { CodeLocation } from '../code-location.js'
+import type { Identity } from '../../oidc/identity.js'
+import type { OidcVerifier } from '../../oidc/verifier.js'
 import { startAttempt, type WorkerClock } from './attempt.js'
 import { type CallbackLine, createCallbackLine } from './callback-line.js'
+import { deliver } from './delivery.js'
+import { refuseAttempt } from './refusal.js'
 import { createRoster } from './roster.js'
 import { createWorkerServer } from './server.js'
 
@@ -21,6 +25,10 @@ export type WorkerOptions = {
   readonly slots: number
   /** Keys by which dispatches are verified; none: whoever reaches the port may dispatch. */
   readonly secrets: readonly Secret[]
+  /** Who may deliver; undefined: no token is asked for. */
+  readonly proof?: OidcVerifier | undefined
+  /** The token that callbacks carry beside that of their attempt; undefined: none. */
+  readonly identity?: Identity | undefined
   readonly worker_id: string
   readonly clock: WorkerClock
   readonly random: RandomBytes
@@ -56,7 +64,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const lines = new Map<string, CallbackLine>()
   const lineTo = (callbacks_url: string | undefined): CallbackLine | undefined => {
     if (callbacks_url === undefined) return undefined
-    const line = lines.get(callbacks_url) ?? createCallbackLine(callbacks_url, { call_timeout_ms, closed: closed.signal })
+    const line =
+      lines.get(callbacks_url) ?? createCallbackLine(callbacks_url, { call_timeout_ms, closed: closed.signal, identity: options.identity })
     lines.set(callbacks_url, line)
     return line
   }
@@ -64,10 +73,12 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const roster = createRoster({ location, slots, start: (dispatch, asset) => startAttempt(deps, dispatch, asset) })
   const server = createWorkerServer({
     secrets,
+    proof: options.proof,
     now: clock.now,
     log,
     onDispatch: ({ dispatches }) => ({ answers: dispatches.map(roster.take) }),
     onCancel: ({ attempt_ids }) => ({ attempt_ids: roster.cancel(attempt_ids) }),
+    onDelivery: (request) => deliver({ roster, refuse: (dispatch, error) => refuseAttempt(deps, dispatch, error) }, request),
     health: () => ({
       status: roster.isDraining() ? 'draining' : 'ok',
       location_name: location.name,
