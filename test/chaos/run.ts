@@ -91,6 +91,7 @@ const TELL_EVERY_MS = 10_000
 
 /** How far it has come, as far as somebody answers. */
 function tellProgress({ client, effects }: World, say: (line: string) => void): () => void {
+  // For people who watch: no check waits for it.
   const timer = setInterval(() => {
     const starts = startsIn(readEffects(effects)).length
     void fetch(`${client.url}/metrics`, { signal: AbortSignal.timeout(TELL_EVERY_MS) })
