@@ -1,6 +1,7 @@
 // One address for several processes that do the same, as a load balancer in front of them is: it asks each whether it is
 // there, gives every request to the next one that is, and knows nothing of who was killed or stopped.
 
+// Between two looks at a process, as a load balancer looks: by time.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Ending, ownAnswer, type Received, type Relay, send, startRelay } from '../faults/relay.js'
 

@@ -1,5 +1,6 @@
 // Carries out a plan: kills, stops and wipes at their times, and ends with everything running and the store reached again.
 
+// A plan is instants: nothing else is waited for.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Part, PartKind } from './part.js'
 import { type Interruption, noneOf, type Plan } from './plan.js'

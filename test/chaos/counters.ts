@@ -1,6 +1,7 @@
 // What the automations count while they live: asked for again and again, since a process that is killed takes its counts with
 // it. What one counted in its last moment is missing, so the sums are lower bounds.
 
+// Between two questions to a process that may be gone at any moment.
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const ASK_EVERY_MS = 500

@@ -18,6 +18,7 @@ afterEach(() => {
 test('the guard ends what runs and what is stopped as soon as nobody holds it any more', async () => {
   const guard = startGuard(folder)
   for (const name of ['running', 'stopped']) {
+    // A process that does nothing until it is ended: its interval keeps it alive.
     const child = spawn(process.execPath, ['--eval', 'setInterval(() => undefined, 1_000)'], { stdio: 'ignore', detached: true })
     children.push(child)
     guard.records.add(name, child.pid)

@@ -1,5 +1,6 @@
 // One process of the system: kept running as a supervisor keeps it, and killed, stopped and let go on as chaos wants it.
 
+// A supervisor waits a moment before it starts again what ended by itself.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Records } from '../../src/cli/local/dev/records.js'
 import { messageOf } from '../../src/core/errors.js'

@@ -37,6 +37,7 @@ const OPEN_STATES = ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING'] as const
 export async function runChaos(options: Options): Promise<ChaosReport> {
   const { seed, minutes, runs, store_kind, folder, say } = options
   const began = performance.now()
+  const commit = commitOf()
   const random = createRandom(seed)
   const world = await startWorld({ folder, seed, store_kind, random: random.fork('proxy'), say })
   try {
@@ -66,7 +67,7 @@ export async function runChaos(options: Options): Promise<ChaosReport> {
     return {
       suite: 'chaos',
       seed,
-      commit: commitOf(),
+      commit,
       minutes,
       store: store_kind,
       runs,
@@ -90,6 +91,7 @@ const TELL_EVERY_MS = 10_000
 
 /** How far it has come, as far as somebody answers. */
 function tellProgress({ client, effects }: World, say: (line: string) => void): () => void {
+  // For people who watch: no check waits for it.
   const timer = setInterval(() => {
     const starts = startsIn(readEffects(effects)).length
     void fetch(`${client.url}/metrics`, { signal: AbortSignal.timeout(TELL_EVERY_MS) })

@@ -1,6 +1,7 @@
 // Asks for runs while processes die, as clients do that have to live with that: each with a key of its own, and the same
 // again until there is an answer. Some ask twice, some ask for another run by a key that is taken, some change their mind.
 
+// Clients come at their instants, and ask again after a pause.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../src/cli/client.js'
 import type { Random } from '../fixtures/random.js'

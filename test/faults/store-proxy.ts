@@ -2,6 +2,7 @@
 // while it runs. The classes are those of LEDGER section 10; what fault-store.ts does inside of a process, this does between two.
 
 import { Agent } from 'node:http'
+// Delays are what this is for.
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../fixtures/random.js'
 import { type Answer, CUT, type Ending, ownAnswer, type Received, type Relay, send, startRelay } from './relay.js'
