@@ -24,7 +24,7 @@ test(
     traced = await startTracedSystem({})
     await traced.run({ selection: 'traced.failing' }, 'FAILED')
     for (const part of PARTS) expect([part, (await traced.endAndTell(part)).filter(isSdk)]).toEqual([part, []])
-    const { runs, events } = await readStore(traced.system.store)
+    const { runs, events } = await readStore({ store: traced.system.store })
     expect(runs.map(({ traceparent }) => traceparent)).toEqual([null])
     expect(events.filter((event) => 'traceparent' in event)).toEqual([])
   },
