@@ -1,10 +1,12 @@
-// Guards of the truth layer, and those of execution, repair and survival from the files beside it, each taken away by an edit, with
-// the check that has to notice. The text to find is exact and occurs once: when the code moves on, its mutant has to follow.
+// Guards of the truth layer, and those of execution, limits, repair and survival from the files beside it, each taken away
+// by an edit, with the check that has to notice. The text to find is exact and occurs once: when the code moves on, its
+// mutant has to follow.
 
 import { EXECUTION } from './execution.js'
-import { SURVIVAL } from './survival.js'
+import { LIMITS } from './limits.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { REPAIR } from './repair.js'
+import { SURVIVAL } from './survival.js'
 
 const APPEND = 'src/ledger/append.ts'
 const SWAP = 'src/compactor/swap.ts'
@@ -510,4 +512,5 @@ export const MUTANTS: readonly Mutant[] = [
   ...EXECUTION,
   ...REPAIR,
   ...SURVIVAL,
+  ...LIMITS,
 ]
