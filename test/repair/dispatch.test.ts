@@ -92,78 +92,55 @@ test('a retry that is due and that nobody woke for goes on: whichever turn comes
   await expectInvariants()
 })
 
-test('a retry that is due and waits for room is no missed timer, however often the turn looks', async () => {
+/** One place: `a` has failed and is to be tried again, and `c`, which came after it, has taken the place and runs. */
+async function withRetryBehind(backoff_seconds: number, heartbeat_timeout_seconds: number) {
   const world = createRepairWorld()
-  const { say, append, automation, pass, states, worker } = world
-  const retry = { max_attempts: 2, backoff_seconds: 30, jitter: 0 }
-  await append(say.locationDeployed('main', 0), say.assetDefined('a', { retry }), say.assetDefined('c'), say.poolDefined('global', 1))
+  const { say, append, automation, worker } = world
+  const retried = say.assetDefined('a', { retry: { max_attempts: 2, backoff_seconds, jitter: 0 } })
+  const other = say.assetDefined('c', { heartbeat_timeout_seconds })
+  await append(say.locationDeployed('main', 0), retried, other, say.poolDefined('global', 1))
   await append(say.runRequested('user:1', { assets: { keys: ['a'] } }))
-  const { turn, settled, repairs } = automation()
+  const { process, turn, settled, repairs } = automation()
   await turn()
   await settled()
   await worker.start()
   await worker.finish('FAILED')
-  // It takes the room that the first one leaves, for longer than that one waits.
   await append(say.runRequested('user:2', { assets: { keys: ['c'] }, priority: 5 }))
   await turn()
   await settled()
-  const other = world.last()
-  await worker.start(other)
+  await worker.start()
+  const { wake_in_ms } = await turn()
+  const states = async () => (await world.states()).toSorted()
+  return { ...world, states, process, turn, repairs, wake_in_ms }
+}
+
+test('a retry that is due and waits for room is no missed timer, however often the turn looks', async () => {
+  const { turn, pass, states, worker, repairs } = await withRetryBehind(30, 60)
   for (let beat = 0; beat < 6; beat++) {
-    await turn()
     await pass(20 * SECOND_MS)
-    await worker.beat(beat, other)
+    await worker.beat(beat)
+    await turn()
   }
+  expect(await states()).toEqual(['RETRY_WAIT', 'RUNNING'])
+  await worker.finish()
   await turn()
-  expect((await states()).toSorted()).toEqual(['RETRY_WAIT', 'RUNNING'])
-  await worker.finish('SUCCEEDED', other)
-  await turn()
-  expect((await states()).toSorted()).toEqual(['DISPATCHED', 'SUCCEEDED'])
-  expect(await repairs()).toEqual({})
+  expect([await states(), await repairs()]).toEqual([['DISPATCHED', 'SUCCEEDED'], {}])
 })
 
 test('a retry for which there is room at last is no missed timer for a process that does not know since when it is due', async () => {
-  const { say, append, automation, pass, states, worker } = createRepairWorld()
-  const retry = { max_attempts: 2, backoff_seconds: 5, jitter: 0 }
-  const patient = say.assetDefined('c', { heartbeat_timeout_seconds: 3_600 })
-  await append(say.locationDeployed('main', 0), say.assetDefined('a', { retry }), patient, say.poolDefined('global', 1))
-  await append(say.runRequested('user:1', { assets: { keys: ['a'] } }))
-  const { process, turn, settled } = automation()
-  await turn()
-  await settled()
-  await worker.start()
-  await worker.finish('FAILED')
-  await append(say.runRequested('user:2', { assets: { keys: ['c'] }, priority: 5 }))
-  await turn()
-  await settled()
-  await worker.start()
-  await turn()
+  const { process, automation, pass, states, worker } = await withRetryBehind(5, 3_600)
   process.kill()
   await pass(MINUTE_MS)
   await worker.finish()
-  const next = automation('next')
-  await next.turn()
-  expect([(await states()).toSorted(), await next.repairs()]).toEqual([['DISPATCHED', 'SUCCEEDED'], {}])
+  const { turn, repairs } = automation('next')
+  await turn()
+  expect([await states(), await repairs()]).toEqual([['DISPATCHED', 'SUCCEEDED'], {}])
 })
 
 test('an attempt that falls silent while a retry waits for room is given up in time: what was due before it has been looked at', async () => {
-  const world = createRepairWorld()
-  const { say, append, automation, pass, rows, worker } = world
-  const retry = { max_attempts: 2, backoff_seconds: 5, jitter: 0 }
-  const slow = say.assetDefined('c', { heartbeat_timeout_seconds: 60 })
-  await append(say.locationDeployed('main', 0), say.assetDefined('a', { retry }), slow, say.poolDefined('global', 1))
-  await append(say.runRequested('user:1', { assets: { keys: ['a'] } }))
-  const { turn, settled, repairs } = automation()
-  await turn()
-  await settled()
-  await worker.start()
-  await worker.finish('FAILED')
-  await append(say.runRequested('user:2', { assets: { keys: ['c'] }, priority: 5 }))
-  await turn()
-  await settled()
-  await worker.start()
-  let { wake_in_ms } = await turn()
+  const { turn, pass, rows, repairs, wake_in_ms: first_wake_in_ms } = await withRetryBehind(5, 60)
   // The loop comes whenever it was asked to: for the retry, which finds no room, and then for the deadline.
+  let wake_in_ms = first_wake_in_ms
   for (let wakes = 0; wakes < 2; wakes++) {
     await pass(Math.max(SECOND_MS, wake_in_ms ?? 0))
     ;({ wake_in_ms } = await turn())
