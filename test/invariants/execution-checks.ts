@@ -207,6 +207,17 @@ export function checkCancelBound(evidence: Evidence, { calm_cancels }: Witness, 
   })
 }
 
+/** I31: whoever lives and speaks is not given up for silence. */
+export function checkLiving({ ledger }: Evidence, { starts, calm_since = Number.POSITIVE_INFINITY }: Witness): string[] {
+  const living = new Map(starts.filter(({ at }) => at >= calm_since).map((start) => [start.attempt_id, start]))
+  const said = [...ledger.values()].flatMap(({ batches = [] }) => batches.flat())
+  return said.flatMap(({ event_type, payload }) => {
+    const start = living.get(String(payload?.['attempt_id']))
+    if (event_type !== 'AttemptLost' || payload?.['reason'] !== 'HEARTBEAT' || start === undefined) return []
+    return [`I31 Attempt ${start.attempt} of ${nameOf(start)} was given up for silence, and its worker spoke.`]
+  })
+}
+
 /** All that holds at rest; `cancel_bound_ms` where cancels were asked for in calm. */
 export const checkExecution = (evidence: Evidence, witness: Witness, cancel_bound_ms = Number.POSITIVE_INFINITY): string[] => [
   ...checkStarts(witness),
@@ -216,4 +227,5 @@ export const checkExecution = (evidence: Evidence, witness: Witness, cancel_boun
   ...checkOrder(evidence, witness),
   ...checkCancels(evidence, witness),
   ...checkCancelBound(evidence, witness, cancel_bound_ms),
+  ...checkLiving(evidence, witness),
 ]

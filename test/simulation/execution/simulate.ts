@@ -90,6 +90,8 @@ async function play(site: Site, random: Random, faults: FaultRule[]): Promise<vo
   const isRestarted = random.isTrue(0.7)
   if (isRestarted) for (const process of cast.flatMap(({ processes }) => processes)) process.kill()
   await world.time.sleep(isRestarted ? WRITE_LATE_MS[1] : PAUSE_MS[1])
+  // Who was not started again may stand still for a while yet.
+  if (isRestarted) site.witness.calm_since = world.time.now()
   await cancelInCalm(site, random)
   await untilOver(site)
   isOver = true

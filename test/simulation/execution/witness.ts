@@ -33,6 +33,15 @@ export type Witness = {
   readonly calm_cancels: CalmCancel[]
   /** Runs that were accepted: their ids. */
   readonly accepted: Set<string>
+  /** From here on every worker lives, speaks and is heard; undefined: that is not known. */
+  calm_since: number | undefined
 }
 
-export const createWitness = (): Witness => ({ starts: [], ends: [], believed: [], calm_cancels: [], accepted: new Set() })
+export const createWitness = (): Witness => ({
+  starts: [],
+  ends: [],
+  believed: [],
+  calm_cancels: [],
+  accepted: new Set(),
+  calm_since: undefined,
+})
