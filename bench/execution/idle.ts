@@ -26,12 +26,15 @@ export async function measureIdleTurn(report: Report, { is_quick }: SuiteOptions
     const workspace = openBench(folder, { start: building.clock.now(), reconcile: createReconcile({ secret: SECRET }) })
     await idleTurns(workspace, warm)
     expectQueue(workspace, queue)
-    const before = workspace.writeCount()
+    const before = { writes: workspace.writeCount(), cpu: process.cpuUsage() }
     const durations = await idleTurns(workspace, rounds)
-    const writes = workspace.writeCount() - before
+    const writes = workspace.writeCount() - before.writes
+    const { user, system } = process.cpuUsage(before.cpu)
     await workspace.close()
     const setup = `${queue.queued} tasks ready and without room, ${queue.active} running, ${describeSize(history)}; all controllers, folder store, ${rounds} turns, warm`
     report.add({ name: 'turn_idle_ms', value: median(durations), unit: 'ms', target: '<= 30', setup: `${setup}; median` })
+    const cpu_ms = (user + system) / 1_000 / rounds
+    report.add({ name: 'turn_idle_cpu_ms', value: cpu_ms, unit: 'ms', target: '-', setup: 'processor time of the same turns, on average' })
     report.add({ name: 'turn_idle_p95_ms', value: percentile(durations, 0.95), unit: 'ms', target: '-', setup: 'the same turns' })
     report.add({
       name: 'turn_idle_writes',
