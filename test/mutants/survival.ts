@@ -70,7 +70,7 @@ export const SURVIVAL: readonly Mutant[] = [
     name: 'retries that are never due',
     edits: [
       {
-        file: 'src/projections/pool.ts',
+        file: 'src/projections/dispatch-order.ts',
         find: 'retry_at !== null && retry_at <= now)',
         replace: 'retry_at !== null && retry_at < 0 * now)',
       },
@@ -127,20 +127,6 @@ export const SURVIVAL: readonly Mutant[] = [
     killed_by: {
       file: 'test/api/first-words.test.ts',
       title: 'the first word of an API whose clock is wrong by 3 hours is stamped by the store',
-    },
-  },
-  {
-    name: 'a forgotten value of a tag that is remembered',
-    edits: [
-      {
-        file: 'src/projections/pool.ts',
-        find: 'known === undefined || known.expires_at !== null ?',
-        replace: 'known === undefined ?',
-      },
-    ],
-    killed_by: {
-      file: 'src/projections/pool.test.ts',
-      title: 'whose value was forgotten begins anew, whether or not a publish came between',
     },
   },
 ]
