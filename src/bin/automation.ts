@@ -99,17 +99,7 @@ export async function startAutomation(config: AutomationConfig, options: Automat
     activities,
     workflows: options.workflows ?? BUNDLE,
   })
-  const ensuring = keepEnsured({
-    // A process that is asked to end does not wait for the next look.
-    clock: { sleep: (duration_ms) => sleep(duration_ms, undefined, { ref: false }) },
-    async ensure() {
-      const started = await ensureLoops({ client, scope, timings })
-      metrics.mended('loop_started', started.length)
-      return started
-    },
-    poke: () => pokeWorkspace({ client, scope }),
-    log,
-  })
+  const ensuring = keepLoops({ client, scope, timings, log, onStarted: (count) => metrics.mended('loop_started', count) })
   const served = config.metrics === undefined ? undefined : await serveMetrics({ ...config.metrics, text: metrics.text, log })
   const running = Promise.all(workers.map((worker) => worker.run()))
   const stop = () => {
@@ -139,6 +129,25 @@ export async function startAutomation(config: AutomationConfig, options: Automat
       await ended
     },
   }
+}
+
+type KeepLoops = Parameters<typeof ensureLoops>[0] & {
+  readonly log: (message: string) => void
+  readonly onStarted: (count: number) => void
+}
+
+function keepLoops({ log, onStarted, ...loops }: KeepLoops): ReturnType<typeof keepEnsured> {
+  return keepEnsured({
+    // A process that is asked to end does not wait for the next look.
+    clock: { sleep: (duration_ms) => sleep(duration_ms, undefined, { ref: false }) },
+    async ensure() {
+      const started = await ensureLoops(loops)
+      onStarted(started.length)
+      return started
+    },
+    poke: () => pokeWorkspace(loops),
+    log,
+  })
 }
 
 const BUNDLE = { workflowBundle: { codePath: fileURLToPath(new URL('../workflow-bundle.cjs', import.meta.url)) } }

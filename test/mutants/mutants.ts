@@ -6,6 +6,7 @@ import { EXECUTION } from './execution.js'
 import { LIMITS } from './limits.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { REPAIR } from './repair.js'
+import { STORE } from './store.js'
 import { SURVIVAL } from './survival.js'
 
 const APPEND = 'src/ledger/append.ts'
@@ -13,7 +14,6 @@ const SWAP = 'src/compactor/swap.ts'
 const COLLECT = 'src/compactor/collect.ts'
 const COLLECT_CLAIMS = 'src/compactor/collect-claims.ts'
 const MERGE = 'src/compactor/merge.ts'
-const GCS = 'src/storage/gcs.ts'
 
 /** A part of the crash enumeration: what no test has a story for. */
 const crash = (stage: string, shard: string, says: string): Check => ({
@@ -470,35 +470,6 @@ const READING: readonly Mutant[] = [
       },
     ],
     killed_by: invariant(I7, 'I7 a view shows one revision, whatever is published, merged and collected while it is read'),
-  },
-]
-
-const STORE: readonly Mutant[] = [
-  {
-    name: 'local put paused past its stamp, and not said to be late',
-    edits: [
-      { file: 'src/storage/local.ts', find: 'late: now_ms - stamp.at_ms > CREATION_SKEW_MS_MAX', replace: 'late: now_ms < stamp.at_ms' },
-    ],
-    killed_by: { file: 'test/crash/local-steps.test.ts', title: 'before "sync-folder" for three minutes says whether it is late' },
-  },
-  {
-    name: 'client retry turning a landed write into a lost race',
-    edits: [
-      { file: GCS, find: 'retryOptions: { autoRetry: false, maxRetries: 0 }', replace: 'retryOptions: { autoRetry: true, maxRetries: 1 }' },
-      {
-        file: GCS,
-        find: 'return new Promise((resolve, reject) => {\n    let headers',
-        replace: `const preconditionOpts = { ifGenerationMatch: if_generation as unknown as number }
-  if (timeout_ms > 0) return file.save(Buffer.from(bytes), { resumable: false, preconditionOpts, metadata }).then(() => ({}))
-  return new Promise((resolve, reject) => {\n    let headers`,
-      },
-    ],
-    killed_by: { file: 'test/contract/gcs-client.test.ts', title: 'a put whose answer is lost is tried once, and its outcome is unknown' },
-  },
-  {
-    name: 'GCS write without its precondition',
-    edits: [{ file: GCS, find: 'preconditionOpts: { ifGenerationMatch: if_generation as unknown as number },', replace: '' }],
-    killed_by: { file: 'test/contract/gcs-client.test.ts', title: 'a put is one multipart request with its precondition and its checksum' },
   },
 ]
 
