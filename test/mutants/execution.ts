@@ -44,7 +44,7 @@ export const EXECUTION: readonly Mutant[] = [
   },
   {
     name: 'deadlines judged right after an outage',
-    edits: [{ file: 'src/controllers/hold.ts', find: 'if (outage_ms > TURN_GAP_MS_MAX)', replace: 'if (outage_ms < 0)' }],
+    edits: [{ file: 'src/controllers/hold.ts', find: 'if (is_unheard || outage_ms > TURN_GAP_MS_MAX)', replace: 'if (is_unheard)' }],
     killed_by: turn('controllers', 'give nothing up right after the store was out of reach, for nobody could say that it lives'),
   },
   {
