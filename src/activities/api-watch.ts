@@ -8,8 +8,8 @@ import { reasonOf } from './signed-post.js'
 
 export type ApiWatchDeps = {
   readonly clock: Clock
-  /** Where workers find the API. */
-  readonly api_url: string
+  /** Asks the API, where workers find it, whether it is there; what is wrong, in words. */
+  readonly ask: () => Promise<string | undefined>
   /** Whether an attempt is with a worker, or on its way to one. */
   readonly isNeeded: () => boolean
   readonly log: (message: string) => void
@@ -30,7 +30,7 @@ const FAILURES_MIN = 2
 const REMEMBERED_MS = 10 * SECOND_MS
 
 export function watchApi(deps: ApiWatchDeps): ApiWatch {
-  const { clock, api_url, isNeeded, log, stopping } = deps
+  const { clock, ask, isNeeded, log, stopping } = deps
   /** One that was never reached from here is no evidence: it may be for workers alone. */
   let wasReached = false
   let failures = 0
@@ -42,19 +42,19 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
   function noteAnswer(asked_at: number): void {
     if (isDown()) {
       last = { from: down_since, until: clock.elapsed() }
-      log(`The API at ${api_url} answers again, after ${Math.round((last.until - last.from) / SECOND_MS)} s.`)
+      log(`The API answers workers again, after ${Math.round((last.until - last.from) / SECOND_MS)} s.`)
     }
     failures = 0
     down_since = asked_at
     wasReached = true
   }
 
-  function noteFailure(asked_at: number, problem: string): void {
+  function noteFailure(asked_at: number, fault: string): void {
     if (!wasReached) return
     if (failures === 0) down_since = asked_at
     failures += 1
     if (failures === FAILURES_MIN) {
-      log(`The API at ${api_url} does not answer: ${problem} No attempt is given up until workers can speak again.`)
+      log(`The API does not answer workers: ${fault}. No attempt is given up until workers can speak again.`)
     }
   }
 
@@ -64,13 +64,9 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
       if (stopping.aborted) return
       if (isNeeded()) {
         const asked_at = clock.elapsed()
-        try {
-          const { ok, status } = await fetch(new URL('/healthz', api_url), { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
-          if (ok || status < 500) noteAnswer(asked_at)
-          else noteFailure(asked_at, `it answers ${status}.`)
-        } catch (error) {
-          noteFailure(asked_at, `${reasonOf(error)}.`)
-        }
+        const fault = await ask()
+        if (fault === undefined) noteAnswer(asked_at)
+        else noteFailure(asked_at, fault)
       } else failures = 0
     }
   }
@@ -84,3 +80,15 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
     ended: go().catch((error: unknown) => log(`Nobody asks any more whether the API is there: ${messageOf(error)}`)),
   }
 }
+
+/** By its health, which says nothing of the store: workers are told of that by the API. */
+export const askHealth =
+  (api_url: string): ApiWatchDeps['ask'] =>
+  async () => {
+    try {
+      const { status } = await fetch(new URL('/healthz', api_url), { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+      return status < 500 ? undefined : `${api_url} answers ${status}`
+    } catch (error) {
+      return `${api_url}: ${reasonOf(error)}`
+    }
+  }

@@ -5,7 +5,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Activities, createActivities } from '../activities/index.js'
-import { watchApi } from '../activities/api-watch.js'
+import { askHealth, watchApi } from '../activities/api-watch.js'
 import { createCancelPush } from '../activities/cancel-push.js'
 import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
 import { createHandOver } from '../activities/hand-over.js'
@@ -86,7 +86,7 @@ export async function startAutomation(config: AutomationConfig, options: Automat
   const cancel_push = createCancelPush({ clock: deps.clock, worker_secrets: config.worker_secrets, log })
   const api_watch = watchApi({
     clock: clockUntil(deps.clock, closed),
-    api_url: config.api_url,
+    ask: askHealth(config.api_url),
     isNeeded: () => (turn.workspace().rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0,
     log,
     stopping: closed,
