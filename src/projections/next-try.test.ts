@@ -92,12 +92,18 @@ describe('another try', () => {
       { failures: 1, infra_losses: 0, delays: [10_000] },
     ],
     ['is none after the last time-out', { ...PLAIN, max_attempts: 1 }, ['TIMEOUT'], { state: 'FAILED', failures: 1 }],
-    ...(['HEARTBEAT', 'START_DEADLINE', 'HANDOVER_REFUSED'] as const).map((end): [string, Retry, readonly End[], object] => [
+    ...(['START_DEADLINE', 'HANDOVER_REFUSED'] as const).map((end): [string, Retry, readonly End[], object] => [
       `comes soon after ${end}, and counts apart`,
       { max_attempts: 1, max_infra_losses: 3 },
       [end, end, end],
       { state: 'RETRY_WAIT', failures: 0, infra_losses: 3, delays: [5_000, 10_000, 20_000] },
     ]),
+    [
+      'comes at once after HEARTBEAT, because the silence was as long as the pause would be, and counts apart',
+      { max_attempts: 1, max_infra_losses: 3 },
+      ['HEARTBEAT', 'HEARTBEAT', 'HEARTBEAT'],
+      { state: 'RETRY_WAIT', failures: 0, infra_losses: 3, delays: [0, 0, 0] },
+    ],
     [
       'is none after more losses than max_infra_losses',
       { max_infra_losses: 1 },
@@ -114,7 +120,7 @@ describe('another try', () => {
       'is left to the code after losses, and to losses after failures',
       { ...PLAIN, max_attempts: 2, max_infra_losses: 2 },
       ['HEARTBEAT', 'FAILED', 'HEARTBEAT'],
-      { state: 'RETRY_WAIT', failures: 1, infra_losses: 2, delays: [5_000, 10_000, 10_000] },
+      { state: 'RETRY_WAIT', failures: 1, infra_losses: 2, delays: [0, 10_000, 0] },
     ],
     [
       'is nobody’s loss where a worker gave the attempt back',
