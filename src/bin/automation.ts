@@ -5,18 +5,20 @@ import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Activities, createActivities } from '../activities/index.js'
+import { askHealth, watchApi } from '../activities/api-watch.js'
 import { createCancelPush } from '../activities/cancel-push.js'
 import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
 import { createHandOver } from '../activities/hand-over.js'
 import { keepEnsured } from '../activities/keep-ensured.js'
 import { createPoker } from '../activities/poke.js'
+import { GLOBAL_POOL_KEY } from '../core/ids.js'
 import { TASK_QUEUES } from '../core/names.js'
 import { MINUTE_MS } from '../core/time.js'
 import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS } from '../core/limits.js'
 import { createCurrent } from '../readers/current.js'
 import { TALLIED } from '../projections/tally.js'
 import { createReconcile } from '../turn/controllers.js'
-import { createTurn } from '../turn/turn.js'
+import { createTurn, type Turn } from '../turn/turn.js'
 import { createAutomationMetrics } from '../telemetry/automation-metrics.js'
 import { serveMetrics } from '../telemetry/listener.js'
 import type { LoopTimings } from '../workflows/contract.js'
@@ -82,8 +84,16 @@ export async function startAutomation(config: AutomationConfig, options: Automat
     tracing,
   })
   const cancel_push = createCancelPush({ clock: deps.clock, worker_secrets: config.worker_secrets, log })
-  const turn = createTurn({
+  const api_watch = watchApi({
+    clock: clockUntil(deps.clock, closed),
+    ask: askHealth(config.api_url),
+    isNeeded: () => (turn.workspace().rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0,
+    log,
+    stopping: closed,
+  })
+  const turn: Turn = createTurn({
     ...turnDeps(deps, appender, log),
+    unheard: api_watch.unheard,
     reconcile: createReconcile({ secret: config.secrets[0] }),
     onPublish(workspace) {
       hand_over.onPublish(workspace)
@@ -116,6 +126,7 @@ export async function startAutomation(config: AutomationConfig, options: Automat
       await hand_over.settled()
       await cancel_push.settled()
       await dispatching.close()
+      await api_watch.ended
       await served?.close()
       await tracing?.close()
       await closeClient()

@@ -19,40 +19,54 @@ const silent = rowsOf(running(NOW - 5 * SECOND, 30 * SECOND), running(NOW - 1, 2
 
 describe('deadlines are held back', () => {
   test('by the longest period of those that have passed, where a turn comes more than ten seconds late', () => {
-    expect(holdUntil(silent, NOW, { wake_at: NOW - 10 * SECOND - 1, hold_until: null, outage_ms: 0 })).toBe(NOW + 30 * SECOND)
-    expect(holdUntil(silent, NOW, { wake_at: NOW - 10 * SECOND, hold_until: null, outage_ms: 0 })).toBeNull()
-    expect(holdUntil(silent, NOW, { wake_at: null, hold_until: null, outage_ms: 0 })).toBeNull()
+    expect(holdUntil(silent, NOW, { wake_at: NOW - 10 * SECOND - 1, hold_until: null, outage_ms: 0, is_unheard: false })).toBe(
+      NOW + 30 * SECOND,
+    )
+    expect(holdUntil(silent, NOW, { wake_at: NOW - 10 * SECOND, hold_until: null, outage_ms: 0, is_unheard: false })).toBeNull()
+    expect(holdUntil(silent, NOW, { wake_at: null, hold_until: null, outage_ms: 0, is_unheard: false })).toBeNull()
   })
 
   test('for a minute at most', () => {
     const slow = rowsOf(running(NOW - 1, 3_600 * SECOND))
-    expect(holdUntil(slow, NOW, { wake_at: NOW - 60 * SECOND, hold_until: null, outage_ms: 0 })).toBe(NOW + 60 * SECOND)
+    expect(holdUntil(slow, NOW, { wake_at: NOW - 60 * SECOND, hold_until: null, outage_ms: 0, is_unheard: false })).toBe(NOW + 60 * SECOND)
   })
 
   test('until the instant that is on record, and not a second time', () => {
-    const recorded = { wake_at: NOW + SECOND, hold_until: NOW + SECOND, outage_ms: 0 }
+    const recorded = { wake_at: NOW + SECOND, hold_until: NOW + SECOND, outage_ms: 0, is_unheard: false }
     expect(holdUntil(silent, NOW, recorded)).toBe(NOW + SECOND)
     expect(holdUntil(silent, NOW + SECOND, recorded)).toBeNull()
     expect(holdUntil(silent, NOW + 600 * SECOND, recorded)).toBeNull()
   })
 
   test('again after another gap', () => {
-    const recorded = { wake_at: NOW - 60 * SECOND, hold_until: NOW - 600 * SECOND, outage_ms: 0 }
+    const recorded = { wake_at: NOW - 60 * SECOND, hold_until: NOW - 600 * SECOND, outage_ms: 0, is_unheard: false }
     expect(holdUntil(silent, NOW, recorded)).toBe(NOW + 30 * SECOND)
   })
 
   test('not where nothing has passed that could be lost', () => {
     const retry = { state: 'RETRY_WAIT', retry_at: NOW - 60 * SECOND } as const
     expect(
-      holdUntil(rowsOf(retry, running(NOW + 1, SECOND)), NOW, { wake_at: NOW - 60 * SECOND, hold_until: null, outage_ms: 0 }),
+      holdUntil(rowsOf(retry, running(NOW + 1, SECOND)), NOW, {
+        wake_at: NOW - 60 * SECOND,
+        hold_until: null,
+        outage_ms: 0,
+        is_unheard: false,
+      }),
     ).toBeNull()
   })
 
   test('after an outage of the store, also for what is due right after it', () => {
     const soon = rowsOf(running(NOW + 1, 50 * SECOND), running(NOW + 300 * SECOND, 40 * SECOND))
-    const outage = { wake_at: NOW + 1, hold_until: null, outage_ms: 10 * SECOND + 1 }
+    const outage = { wake_at: NOW + 1, hold_until: null, outage_ms: 10 * SECOND + 1, is_unheard: false }
     expect(holdUntil(soon, NOW, outage)).toBe(NOW + 50 * SECOND)
     expect(holdUntil(soon, NOW, { ...outage, outage_ms: 10 * SECOND })).toBeNull()
     expect(holdUntil(rowsOf(), NOW, outage)).toBeNull()
+  })
+
+  test('for as long as workers find no API to speak to', () => {
+    const unheard = { wake_at: NOW, hold_until: null, outage_ms: 0, is_unheard: true }
+    expect(holdUntil(silent, NOW, unheard)).toBe(NOW + 50 * SECOND)
+    expect(holdUntil(silent, NOW + 50 * SECOND, { ...unheard, hold_until: NOW + 50 * SECOND })).toBe(NOW + 100 * SECOND)
+    expect(holdUntil(rowsOf(), NOW, unheard)).toBeNull()
   })
 })

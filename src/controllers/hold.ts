@@ -1,19 +1,26 @@
-// Whether deadlines are held back: where a turn comes much later than something was due, or the store was out of reach, the
-// answers to it may be under way, because workers could not speak either. Once for every such gap, and never for long.
+// Whether deadlines are held back: where a turn comes much later than something was due, or the store or the API was out of
+// reach, the answers to it may be under way, because workers could not speak. Once for every such gap, and never for long:
+// but for as long as the API is away, since nothing could begin anew meanwhile.
 
 import { TURN_GAP_HOLD_MS_MAX, TURN_GAP_MS_MAX } from '../core/limits.js'
 import type { TaskRow } from '../projections/run-table.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import { type ArmedDeadline, earliestLoss } from './lost.js'
 
-/** What the last revision recorded, and how long the store was out of reach before this turn: 0 where it was not. */
-export type Recorded = { readonly wake_at: number | null; readonly hold_until: number | null; readonly outage_ms: number }
+/** What the last revision recorded; how long the store was out of reach before this turn, 0 where it was not; and whether
+ *  workers find no API to speak to, or found none until a moment ago. */
+export type Recorded = {
+  readonly wake_at: number | null
+  readonly hold_until: number | null
+  readonly outage_ms: number
+  readonly is_unheard: boolean
+}
 
 /** Until when no deadline is acted on; null: they are. */
-export function holdUntil(rows: WorkingSet, now: number, { wake_at, hold_until, outage_ms }: Recorded): number | null {
+export function holdUntil(rows: WorkingSet, now: number, { wake_at, hold_until, outage_ms, is_unheard }: Recorded): number | null {
   if (hold_until !== null && now < hold_until) return hold_until
   // A deadline that comes right after an outage would find workers that had no time to speak yet.
-  if (outage_ms > TURN_GAP_MS_MAX) return heldBy(now, periodsOf(rows, Number.POSITIVE_INFINITY))
+  if (is_unheard || outage_ms > TURN_GAP_MS_MAX) return heldBy(now, periodsOf(rows, Number.POSITIVE_INFINITY))
   if (wake_at === null || now - wake_at <= TURN_GAP_MS_MAX) return null
   // The end of a hold is an instant to wake at, too: who comes late for that has been held back already.
   if (hold_until !== null && wake_at <= hold_until) return null

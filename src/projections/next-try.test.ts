@@ -99,7 +99,7 @@ describe('another try', () => {
       { state: 'RETRY_WAIT', failures: 0, infra_losses: 3, delays: [5_000, 10_000, 20_000] },
     ]),
     [
-      'comes at once after HEARTBEAT, where the silence was longer than the delay, and counts apart',
+      'comes at once after HEARTBEAT, because the silence was as long as the pause would be, and counts apart',
       { max_attempts: 1, max_infra_losses: 3 },
       ['HEARTBEAT', 'HEARTBEAT', 'HEARTBEAT'],
       { state: 'RETRY_WAIT', failures: 0, infra_losses: 3, delays: [0, 0, 0] },

@@ -10,6 +10,7 @@ import type { OutcomeCounts, Revision } from '../tables/revision.js'
 import type { TableStore } from '../tables/snapshot.js'
 import type { FoldDeps, Pending } from './fold-segments.js'
 import type { Tracing } from '../telemetry/tracing.js'
+import type { Unheard } from './outage.js'
 import type { Reconcile } from './reconcile.js'
 import { NO_TRACES } from './trace.js'
 import type { Mended, TurnWatch } from './watch.js'
@@ -26,6 +27,8 @@ export type TurnDeps = TableStore &
     readonly onPublish?: (workspace: Workspace) => void
     readonly watch?: TurnWatch
     readonly tracing?: Tracing | undefined
+    /** Whether workers can speak, as far as this process knows. */
+    readonly unheard?: () => Unheard | undefined
     /** Another than this version's own is for tests of a rollout. */
     readonly fold_version?: number
     readonly log?: (message: string) => void
@@ -50,6 +53,8 @@ export type Pass = {
   lag_ms: number
   /** How long turns of this process had not reached the store before this one. */
   readonly outage_ms: number
+  /** Workers cannot speak, or could not until a moment ago; or nobody knows whether they could. */
+  readonly is_unheard: boolean
   readonly wished: Wish | undefined
   /** No deadline is acted on before it. */
   hold_until: number | null
@@ -62,7 +67,7 @@ export type Pass = {
 }
 
 /** What the process remembers of the turns before this one. */
-export type Remembered = Pick<Pass, 'outage_ms' | 'wished'>
+export type Remembered = Pick<Pass, 'outage_ms' | 'is_unheard' | 'wished'>
 
 export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, remembered: Remembered): Pass {
   const revision = workspace.snapshot?.revision

@@ -3,7 +3,7 @@
 
 import { publish } from '../compactor/publish.js'
 import { refuseLostPointer, refuseNewerFold } from '../compactor/swap.js'
-import { conflict, isOperatingError } from '../core/errors.js'
+import { conflict } from '../core/errors.js'
 import {
   HOT_STATE_CHECK_INTERVAL_MS,
   MERGE_DUE_DELTAS,
@@ -12,7 +12,7 @@ import {
   TURN_DEADLINE_MS,
   TURN_MS_MAX,
 } from '../core/limits.js'
-import { instantMs, instantText, SECOND_MS } from '../core/time.js'
+import { instantText } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { createFilterCache } from '../tables/lookup.js'
@@ -23,6 +23,7 @@ import { decide } from './decide.js'
 import { differingHotRows, loadHotState } from './hot-state.js'
 import { noteWaiting } from './mended.js'
 import { findMissed, listNewSegments } from './order.js'
+import { createOutages, isUnheard } from './outage.js'
 import {
   beginPass,
   closedThrough,
@@ -67,7 +68,6 @@ export type Turn = {
   readonly workspace: () => Workspace
 }
 
-const EPOCH = instantText(0)
 /** A turn that loses this many races in a row lets the winners work, and comes again. */
 const LOST_RACES_MAX = 3
 
@@ -78,8 +78,7 @@ export function createTurn(deps: TurnDeps): Turn {
   let checked_at = deps.clock.elapsed()
   /** Also after an error, which forgets the workspace. */
   let has_seen_pointer = false
-  /** When the first of those turns began that did not reach the store, and after which none has ended well. */
-  let unreached_since: number | undefined
+  const outages = createOutages()
   let wished: Wish | undefined
 
   async function follow(): Promise<number> {
@@ -181,7 +180,10 @@ export function createTurn(deps: TurnDeps): Turn {
 
   async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
     const server_time = await follow()
-    const pass = beginPass(deps, workspace, server_time, { outage_ms: outageBefore(server_time), wished })
+    const revision = workspace.snapshot?.revision
+    const outage_ms = outages.before(revision, server_time, deps.clock.elapsed())
+    const is_unheard = outages.isBlind(revision, server_time) || isUnheard(deps.unheard?.(), workspace.rows, server_time)
+    const pass = beginPass(deps, workspace, server_time, { outage_ms, is_unheard, wished })
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
     for (;;) {
@@ -205,15 +207,6 @@ export function createTurn(deps: TurnDeps): Turn {
         return pass
       }
     }
-  }
-
-  function outageBefore(server_time: number): number {
-    if (unreached_since === undefined) return 0
-    const outage_ms = deps.clock.elapsed() - unreached_since
-    // Whoever published meanwhile has reached it: then it was this process alone that did not. By a second at least, for the
-    // server's time may have no fraction: what was published just before has reached nothing.
-    const published_at = instantMs(workspace.snapshot?.revision.published_at ?? EPOCH)
-    return published_at > server_time - outage_ms + SECOND_MS ? 0 : outage_ms
   }
 
   async function listQueue({ missed = [] }: TurnRequest, pass: Pass): Promise<SegmentHead[]> {
@@ -241,7 +234,7 @@ export function createTurn(deps: TurnDeps): Turn {
       try {
         const pass = await attempt(request)
         if (pass !== 'lost') {
-          unreached_since = undefined
+          outages.reached()
           noteEnd(pass, began)
           const wake_at = wakeAt(deps, workspace, pass)
           wished = { revision: workspace.published?.pointer.revision ?? '', wake_at }
@@ -251,7 +244,7 @@ export function createTurn(deps: TurnDeps): Turn {
       } catch (error) {
         // Whatever was folded and not published is as if it had never been read; the ledger still has it.
         workspace = EMPTY_WORKSPACE()
-        if (isOperatingError(error, 'unavailable')) unreached_since ??= began
+        outages.failed(error, began)
         noteEnd(undefined, began)
         throw error
       }

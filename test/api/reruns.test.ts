@@ -138,6 +138,46 @@ describe('a rerun from failure', () => {
   })
 })
 
+describe('a rerun of a cancelled run', () => {
+  test('has what was cancelled, wherever it was, and nothing that had succeeded', async () => {
+    const { body } = await ask.post('/runs?wait=true', { selection: ['a', 'b', 'c', 'd'] })
+    const run_id = String(body['run_id'])
+    const out = async () => (await dispatched(world)).filter(({ claims }) => claims.run_id === run_id)
+    await world.turn.run()
+    const [first] = await out()
+    if (first === undefined) throw new Error('Nothing was dispatched.')
+    await ask.post(`${first.path}/started`, { ...first.said, worker_id: 'w1' }, first.headers)
+    const done = { outcome: 'SUCCEEDED', materialization_id: ulidOf(first.claims.attempt_id) }
+    await ask.post(`${first.path}/completed`, { ...first.said, ...done }, first.headers)
+    await world.turn.run()
+    // b runs, d is dispatched and has not started, c waits for b.
+    const [b, d] = (await out()).toSorted((left, right) => (left.claims.task_key < right.claims.task_key ? -1 : 1))
+    if (b === undefined || d === undefined) throw new Error('b and d were not dispatched.')
+    await ask.post(`${b.path}/started`, { ...b.said, worker_id: 'w1' }, b.headers)
+    await ask.post(`/runs/${run_id}/cancel?wait=true`)
+    expect((await rerun(run_id)).body['detail']).toMatch(/is not over: it is CANCELLING\. Wait until it is/)
+    expect(await ask.post(`${d.path}/started`, { ...d.said, worker_id: 'w1' }, d.headers)).toMatchObject({ status: 409 })
+    await ask.post(`${b.path}/completed`, { ...b.said, outcome: 'CANCELLED' }, b.headers)
+    await world.turn.run()
+    expect(await runOf(run_id)).toMatchObject({ state: 'CANCELLED', tasks_succeeded: 1, tasks_cancelled: 3 })
+    const again = await rerun(run_id)
+    expect(await work()).toEqual(['b', 'c', 'd'])
+    expect(await runOf(again.body['run_id'])).toMatchObject({ state: 'SUCCEEDED', parent_run_id: run_id, rerun_mode: 'FROM_FAILURE' })
+  })
+
+  test('that was cancelled before anything of it began has all of it', async () => {
+    const { body } = await ask.post('/runs?wait=true', { selection: ['a', 'b'] })
+    const run_id = String(body['run_id'])
+    await world.turn.run()
+    await ask.post(`/runs/${run_id}/cancel?wait=true`)
+    for (const out of await dispatched(world)) await ask.post(`${out.path}/started`, { ...out.said, worker_id: 'w1' }, out.headers)
+    await world.turn.run()
+    expect(await runOf(run_id)).toMatchObject({ state: 'CANCELLED' })
+    await rerun(run_id)
+    expect(await work()).toEqual(['a', 'b'])
+  })
+})
+
 test('a rerun of the whole runs what succeeded too', async () => {
   const parent = await over({ selection: ['a', 'b'] }, failing('b'))
   const { body } = await rerun(parent, { mode: 'whole' })
@@ -187,6 +227,16 @@ describe('the same rerun', () => {
     const other = await rerun(parent, { run_key: 'third' })
     expect(other).toMatchObject({ status: 202, body: { run_key: 'user:third' } })
     expect(await work()).toEqual(['a'])
+  })
+
+  test('asked for by several at once is one run', async () => {
+    const parent = await over({ selection: 'a' }, failing('a'))
+    const answers = await Promise.all(Array.from({ length: 5 }, () => rerun(parent)))
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([202]))
+    expect(new Set(answers.map(({ body }) => body['run_id'])).size).toBe(1)
+    expect(await work()).toEqual(['a'])
+    const { rows } = await world.look('runs')
+    expect(rows.filter(({ parent_run_id }) => parent_run_id === parent)).toHaveLength(1)
   })
 
   test('under the same idempotency key has the same answer, whatever became of it; another body is 422', async () => {

@@ -142,6 +142,41 @@ describe('a run', () => {
   })
 })
 
+describe('many runs', () => {
+  const MANY = 150
+  const cancel = () => ask.post('/runs/cancel', { filter: { tag: 'many=yes' } }, { 'idempotency-key': 'cancel-many' })
+
+  test('are cancelled by one call in one batch, and by the same call again no more than that', async () => {
+    world.holdTurns()
+    const asked = await Promise.all(
+      Array.from({ length: MANY }, (_, i) => ask.post('/runs', { selection: 'a', run_key: `many-${i}`, tags: { many: 'yes' } })),
+    )
+    expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([202]))
+    world.releaseTurns()
+    await world.turn.run()
+    let segments = 0
+    world.watchPuts((name) => {
+      if (name.startsWith('ledger/')) segments += 1
+    })
+    world.holdTurns()
+    const [first, second] = await Promise.all([cancel(), cancel()])
+    expect(first).toMatchObject({ status: 202, body: { matched_count: MANY, more: false } })
+    expect(second.body).toEqual(first.body)
+    // The second one finds the claim of the first, and appends the same batch under the same name.
+    expect(segments).toBeLessThanOrEqual(2)
+    world.watchPuts(() => undefined)
+    await ask.post('/runs', { selection: 'a', run_key: 'many-later', tags: { many: 'yes' } })
+    world.releaseTurns()
+    await world.turn.run()
+    expect((await cancel()).body).toEqual(first.body)
+    await world.turn.run()
+    const { rows } = await world.look('runs')
+    const states = rows.filter(({ tags }) => (tags as { many?: string }).many === 'yes').map(({ run_key, state }) => [run_key, state])
+    expect(states.filter(([, state]) => state === 'CANCELLED' || state === 'CANCELLING')).toHaveLength(MANY)
+    expect(states.filter(([run_key]) => run_key === 'user:many-later')).not.toContainEqual(['user:many-later', 'CANCELLED'])
+  })
+})
+
 describe('the list of runs', () => {
   test('is newest first, by pages that writes do not move', async () => {
     for (const key of ['p1', 'p2', 'p3', 'p4']) {

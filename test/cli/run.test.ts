@@ -260,6 +260,24 @@ describe('a run that is under way', () => {
     expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('is over') })
   })
 
+  test.each<[string, () => readonly string[], RegExp]>([
+    ['its id', () => [run_id], /1 run is over after \d+\.\d s: 1 CANCELLED\.$/],
+    ['a filter', () => ['--asset', 'a', '--yes'], /1 run is over after \d+\.\d s: 1 CANCELLED\.$/],
+  ])('is cancelled by %s, and waited for until it is over', async (_, args, said) => {
+    const waiting = at.servo('run', 'cancel', ...args(), '--wait')
+    await until('the cancel is folded', async () => (await at.ask.get(`/runs/${run_id}?fresh=true`)).body['state'] === 'CANCELLING')
+    await end({ outcome: 'CANCELLED' })
+    expect(await waiting).toMatchObject({ code: 0, stdout: expect.stringContaining(run_id), stderr: expect.stringMatching(said) })
+  })
+
+  test('is cancelled and waited for by a program, which is told how it ended', async () => {
+    const waiting = at.servo('run', 'cancel', run_id, '--wait', '--json')
+    await until('the cancel is folded', async () => (await at.ask.get(`/runs/${run_id}?fresh=true`)).body['state'] === 'CANCELLING')
+    await end({ outcome: 'SUCCEEDED', materialization_id: ulidOf(run_id) })
+    // What was done when it was told to stop is done.
+    expect(json(await waiting)).toMatchObject([{ run_id, state: 'SUCCEEDED' }])
+  })
+
   test('is cancelled with all that fit, once it is said twice', async () => {
     const shown = await at.servo('run', 'cancel', '--asset', 'a')
     expect(shown).toMatchObject({

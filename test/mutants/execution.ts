@@ -44,8 +44,36 @@ export const EXECUTION: readonly Mutant[] = [
   },
   {
     name: 'deadlines judged right after an outage',
-    edits: [{ file: 'src/controllers/hold.ts', find: 'if (outage_ms > TURN_GAP_MS_MAX)', replace: 'if (outage_ms < 0)' }],
+    edits: [{ file: 'src/controllers/hold.ts', find: 'if (is_unheard || outage_ms > TURN_GAP_MS_MAX)', replace: 'if (is_unheard)' }],
     killed_by: turn('controllers', 'give nothing up right after the store was out of reach, for nobody could say that it lives'),
+  },
+  {
+    name: 'a process that has just begun takes itself for one that was always there',
+    edits: [
+      { file: 'src/turn/outage.ts', find: 'const beforeUs = isFirst && ', replace: 'const beforeUs = isFirst && server_time < 0 && ' },
+    ],
+    killed_by: turn(
+      'controllers',
+      'give nothing up in a process that has just begun, where nobody had published for a while: it cannot know why',
+    ),
+  },
+  {
+    name: 'attempts given up while their workers find no API',
+    edits: [
+      {
+        file: 'src/controllers/hold.ts',
+        find: 'if (is_unheard || outage_ms > TURN_GAP_MS_MAX)',
+        replace: 'if (outage_ms > TURN_GAP_MS_MAX)',
+      },
+    ],
+    killed_by: turn('controllers', 'give nothing up while workers find no API, and give it up when they had the time to speak again'),
+  },
+  {
+    name: 'nobody given up where this process alone does not reach the API',
+    edits: [
+      { file: 'src/turn/outage.ts', find: 'return unheard.is_over || !isHeard()', replace: 'return unheard.is_over || isHeard() || true' },
+    ],
+    killed_by: turn('controllers', 'give up who is silent while others are heard, whatever this process can reach'),
   },
   {
     name: 'attempts given up by a turn that is far behind',

@@ -6,19 +6,21 @@ import { listSha256 } from '../../src/core/keys.js'
 import { writeList } from '../../src/ledger/lists.js'
 import { createReader } from '../../src/readers/reader.js'
 import { createReconcile } from '../../src/turn/controllers.js'
+import type { Unheard } from '../../src/turn/outage.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import { runIdOf } from '../fixtures/say.js'
+import type { DeciderOptions } from '../fixtures/roles.js'
 import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'
 
 const SECRET = { secret_key_id: 's1', secret: 'servo-golden-secret' }
 const reconcile = createReconcile({ secret: SECRET })
 
 /** One task of one run is out, and nobody has started it. */
-async function withOneDispatched() {
+async function withOneDispatched(options: Pick<DeciderOptions, 'unheard'> = {}) {
   const scenario = createScenario()
   const { say, writer, decider, tell, defineAssets, rows } = scenario
   const task = async () => (await rows('tasks'))[0]
-  const { turn } = decider('turn', { reconcile })
+  const { turn } = decider('turn', { reconcile, ...options })
   await tell(async () => {
     await defineAssets()
     await writer().append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
@@ -150,5 +152,76 @@ describe('the controllers in a turn', () => {
     expect(behind.wake_in_ms).toBe(0)
     await tell(() => turn())
     expect(await task()).toMatchObject({ state: 'RETRY_WAIT', outcome_reason: 'START_DEADLINE' })
+  })
+
+  test('give nothing up in a process that has just begun, where nobody had published for a while: it cannot know why', async () => {
+    const { tell, world, decider, task, start_deadline_at } = await withOneDispatched()
+    // The store may have been away until now, and this process was not there to see it.
+    await world.time.pass(start_deadline_at - 1_000 - world.time.now())
+    const { turn } = decider('new', { reconcile })
+    await tell(() => turn())
+    await world.time.pass(2_000)
+    await tell(() => turn())
+    expect(await task()).toMatchObject({ state: 'DISPATCHED', attempt: 1 })
+    await world.time.pass(60_000)
+    await tell(() => turn())
+    expect(await task()).toMatchObject({ state: 'RETRY_WAIT', outcome_reason: 'START_DEADLINE' })
+  })
+
+  test('are not held back again by one process after another that has just begun', async () => {
+    const { tell, world, decider, task, start_deadline_at } = await withOneDispatched()
+    await world.time.pass(start_deadline_at - 1_000 - world.time.now())
+    await tell(() => decider('one', { reconcile }).turn())
+    await world.time.pass(61_000)
+    await tell(() => decider('two', { reconcile }).turn())
+    expect(await task()).toMatchObject({ state: 'RETRY_WAIT', outcome_reason: 'START_DEADLINE' })
+  })
+
+  test('give nothing up while workers find no API, and give it up when they had the time to speak again', async () => {
+    let unheard: Unheard | undefined
+    const { tell, world, turn, task, start_deadline_at } = await withOneDispatched({ unheard: () => unheard })
+    await world.time.pass(start_deadline_at + 1_000 - world.time.now())
+    unheard = { for_ms: 3_000, is_over: false }
+    for (let minute = 0; minute < 3; minute++) {
+      await tell(() => turn())
+      expect(await task()).toMatchObject({ state: 'DISPATCHED', attempt: 1 })
+      await world.time.pass(61_000)
+    }
+    unheard = { for_ms: 200_000, is_over: true }
+    await tell(() => turn())
+    unheard = undefined
+    await world.time.pass(30_000)
+    await tell(() => turn())
+    expect(await task()).toMatchObject({ state: 'DISPATCHED' })
+    await world.time.pass(31_000)
+    await tell(() => turn())
+    expect(await task()).toMatchObject({ state: 'RETRY_WAIT', outcome_reason: 'START_DEADLINE' })
+  })
+
+  test('give up who is silent while others are heard, whatever this process can reach', async () => {
+    let unheard: Unheard | undefined
+    const { say, writer, tell, world, turn, rows, start_deadline_at } = await withOneDispatched({ unheard: () => unheard })
+    await world.time.pass(start_deadline_at - 20_000 - world.time.now())
+    await tell(async () => {
+      await writer('other').append([say.runRequested('user:2', { assets: { keys: ['c'] } })])
+      await turn()
+    })
+    const other = { run_id: runIdOf('user:2'), task_key: 'c', attempt: 1 }
+    const attempt_id = attemptId(SECRET, other)
+    await world.time.pass(15_000)
+    await tell(async () => {
+      const started = say.taskStarted(other, { attempt_id }, { at: world.time.now() })
+      await writer('worker').append([started])
+      await turn()
+    })
+    await world.time.pass(6_000)
+    // Out of reach from here for longer than it is since the other one was heard.
+    unheard = { for_ms: 15_000, is_over: false }
+    await tell(() => turn())
+    const states = (await rows('tasks')).map(({ task_key, state }) => [task_key, state])
+    expect(states.toSorted()).toEqual([
+      ['a', 'RETRY_WAIT'],
+      ['c', 'RUNNING'],
+    ])
   })
 })

@@ -11,9 +11,10 @@ import { counted, note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
 import { findRunId, RUN_WORDS, runPath } from './find.js'
 import { isOver } from './progress.js'
+import { untilOver } from './until-over.js'
 
 type Filter = { readonly state?: string; readonly asset?: string; readonly tag?: readonly string[] }
-type Options = ApiOptions & Filter & { readonly reason?: string; readonly yes?: boolean }
+type Options = ApiOptions & Filter & { readonly reason?: string; readonly yes?: boolean; readonly wait?: boolean }
 
 /** One that is being cancelled needs no second request. */
 const CANCELLABLE = RUN_STATES.filter((state) => !isOver(state) && state !== 'CANCELLING')
@@ -26,18 +27,20 @@ export function addCancelCommand(group: Command, around: Around): void {
     .option('--asset <key>', 'runs of this asset')
     .option('--tag <name=value>', 'runs with this tag; several have all to be there', collectTag)
     .option('--yes', 'cancel what the filter finds; without it they are only shown')
+    .option('--wait', 'wait until all of them are over')
     .option('--reason <text>', 'why, for whoever reads the history')
     .action((runs: readonly string[], options: Options) => cancel(runs, options, sessionOf(options, around)))
-  withExample(command, 'servo run cancel last', 'servo run cancel --state PENDING --tag why=backfill --yes')
+  withExample(command, 'servo run cancel last', 'servo run cancel --state PENDING --tag why=backfill --yes --wait')
 }
 
 async function cancel(runs: readonly string[], options: Options, session: Session): Promise<void> {
   const filter = filterOf(options)
   if (runs.length > 0 && filter !== undefined) throw new UsageError('Name runs, or give --state, --asset or --tag; not both.')
   const body = options.reason === undefined ? {} : { reason: options.reason }
-  if (runs.length > 0) return cancelNamed(runs, body, session)
+  const waits = options.wait === true
+  if (runs.length > 0) return cancelNamed(runs, body, waits, session)
   if (filter === undefined) throw new UsageError(`Say which runs: ${RUN_WORDS}; or give --state, --asset or --tag.`)
-  return options.yes === true ? cancelFitting(filter, body, session) : showFitting(filter, session)
+  return options.yes === true ? cancelFitting(filter, body, waits, session) : showFitting(filter, session)
 }
 
 function filterOf({ state, asset, tag }: Options): Filter | undefined {
@@ -45,7 +48,7 @@ function filterOf({ state, asset, tag }: Options): Filter | undefined {
   return { ...(state === undefined ? {} : { state }), ...(asset === undefined ? {} : { asset }), ...(tag === undefined ? {} : { tag }) }
 }
 
-async function cancelNamed(texts: readonly string[], body: object, session: Session): Promise<void> {
+async function cancelNamed(texts: readonly string[], body: object, waits: boolean, session: Session): Promise<void> {
   // All are looked up before the first is cancelled: a wrong word cancels nothing.
   const run_ids: string[] = []
   for (const text of texts) run_ids.push(await findRunId(session, text))
@@ -55,13 +58,15 @@ async function cancelNamed(texts: readonly string[], body: object, session: Sess
     const accepted = await session.client.post<CancelAccepted>(`${runPath(run_id)}/cancel`, body, options)
     assertTaken(accepted.outcome, `The cancel of ${run_id}`)
     answers.push(accepted)
-    if (!session.json) printLine(`Asked run ${run_id} to end. Tasks that run are told with their next heartbeat.`)
+    if (!session.json) printLine(`Asked run ${run_id} to end. Code that runs is told to stop.`)
   }
-  if (session.json) printJson(answers)
-  else if (answers.some(({ outcome }) => outcome?.kind === 'pending')) note(PENDING_HINT)
+  if (!session.json && answers.some(({ outcome }) => outcome?.kind === 'pending')) note(PENDING_HINT)
+  const states = waits ? await untilOver(session, [...new Set(run_ids)]) : undefined
+  if (session.json)
+    printJson(answers.map((answer) => ({ ...answer, ...(states === undefined ? {} : { state: states.get(answer.run_id) }) })))
 }
 
-async function cancelFitting(filter: Filter, body: object, session: Session): Promise<void> {
+async function cancelFitting(filter: Filter, body: object, waits: boolean, session: Session): Promise<void> {
   const run_ids: string[] = []
   let isPending = false
   for (let more = true; more; ) {
@@ -73,11 +78,15 @@ async function cancelFitting(filter: Filter, body: object, session: Session): Pr
     // The same ones again: their cancels are not folded yet, and asking again brings nothing.
     more = answer.more && found.length > 0
   }
-  if (session.json) return printJson({ run_ids, matched_count: run_ids.length })
-  if (run_ids.length === 0) return note('No open run fits.')
-  for (const run_id of run_ids) printLine(run_id)
-  note(`Asked ${counted(run_ids.length, 'run')} to end.`)
-  if (isPending) note(PENDING_HINT)
+  if (!session.json) {
+    if (run_ids.length === 0) return note('No open run fits.')
+    for (const run_id of run_ids) printLine(run_id)
+    note(`Asked ${counted(run_ids.length, 'run')} to end.`)
+    if (isPending) note(PENDING_HINT)
+  }
+  const states = waits ? await untilOver(session, run_ids) : undefined
+  const told = states === undefined ? {} : { states: Object.fromEntries(states) }
+  if (session.json) printJson({ run_ids, matched_count: run_ids.length, ...told })
 }
 
 async function showFitting({ state, asset, tag }: Filter, session: Session): Promise<void> {

@@ -1,0 +1,94 @@
+// Asks the API whether it is there, as workers do that want to be heard, while any of them has something to say. A turn that
+// would give an attempt up learns from it that nobody could speak. It decides nothing itself.
+
+import { messageOf } from '../core/errors.js'
+import { type Clock, SECOND_MS } from '../core/time.js'
+import type { Unheard } from '../turn/outage.js'
+import { reasonOf } from './signed-post.js'
+
+export type ApiWatchDeps = {
+  readonly clock: Clock
+  /** Asks the API, where workers find it, whether it is there; what is wrong, in words. */
+  readonly ask: () => Promise<string | undefined>
+  /** Whether an attempt is with a worker, or on its way to one. */
+  readonly isNeeded: () => boolean
+  readonly log: (message: string) => void
+  readonly stopping: AbortSignal
+}
+
+export type ApiWatch = {
+  /** undefined: as far as this process knows, workers can speak. */
+  readonly unheard: () => Unheard | undefined
+  readonly ended: Promise<void>
+}
+
+const ASK_EVERY_MS = SECOND_MS
+const ANSWER_WITHIN_MS = 2 * SECOND_MS
+/** One failure may be a connection that was cut. */
+const FAILURES_MIN = 2
+/** For as long after an outage a turn that begins is told of it: workers come back one after the other. */
+const REMEMBERED_MS = 10 * SECOND_MS
+
+export function watchApi(deps: ApiWatchDeps): ApiWatch {
+  const { clock, ask, isNeeded, log, stopping } = deps
+  /** One that was never reached from here is no evidence: it may be for workers alone. */
+  let wasReached = false
+  let failures = 0
+  let down_since = 0
+  let last: { readonly from: number; readonly until: number } | undefined
+
+  const isDown = () => failures >= FAILURES_MIN
+
+  function noteAnswer(asked_at: number): void {
+    if (isDown()) {
+      last = { from: down_since, until: clock.elapsed() }
+      log(`The API answers workers again, after ${Math.round((last.until - last.from) / SECOND_MS)} s.`)
+    }
+    failures = 0
+    down_since = asked_at
+    wasReached = true
+  }
+
+  function noteFailure(asked_at: number, fault: string): void {
+    if (!wasReached) return
+    if (failures === 0) down_since = asked_at
+    failures += 1
+    if (failures === FAILURES_MIN) {
+      log(`The API does not answer workers: ${fault}. No attempt is given up until workers can speak again.`)
+    }
+  }
+
+  async function go(): Promise<void> {
+    for (;;) {
+      await clock.sleep(ASK_EVERY_MS)
+      if (stopping.aborted) return
+      if (isNeeded()) {
+        const asked_at = clock.elapsed()
+        const fault = await ask()
+        if (fault === undefined) noteAnswer(asked_at)
+        else noteFailure(asked_at, fault)
+      } else failures = 0
+    }
+  }
+
+  return {
+    unheard() {
+      const now = clock.elapsed()
+      if (isDown()) return { for_ms: now - down_since, is_over: false }
+      return last !== undefined && now - last.until <= REMEMBERED_MS ? { for_ms: now - last.from, is_over: true } : undefined
+    },
+    ended: go().catch((error: unknown) => log(`Nobody asks any more whether the API is there: ${messageOf(error)}`)),
+  }
+}
+
+/** By its health, which says nothing of the store: workers are told of that by the API. */
+export const askHealth =
+  (api_url: string): ApiWatchDeps['ask'] =>
+  async () => {
+    try {
+      const { status } = await fetch(new URL('/healthz', api_url), { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+      return status < 500 ? undefined : `${api_url} answers ${status}`
+    } catch (error) {
+      return `${api_url}: ${reasonOf(error)}`
+    }
+  }
