@@ -1,7 +1,7 @@
 // What holds of every way by which attempts reach workers, whether it sends them or gives them to a queue: tried with a real
 // worker server and real requests.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Dispatch } from '../../src/api/contract/worker.js'
 import type { DispatchPort } from '../../src/activities/dispatch.js'
 import { queueTaskName } from '../../src/core/keys.js'
@@ -12,6 +12,7 @@ import { defineCodeLocation } from '../../src/sdk/code-location.js'
 import { startWorker, type Worker } from '../../src/sdk/worker/worker.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
 import { freePort } from '../fixtures/free-port.js'
+import { until } from '../fixtures/until.js'
 import { livingDispatch, newAttempt } from '../worker/living.js'
 import { readStory } from '../worker/stories.js'
 
@@ -48,14 +49,13 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       receiver = await startReceiver()
       ran = []
       hold = undefined
-      return async () => undefined
     })
-    const end = async () => {
+    afterEach(async () => {
       await worker?.close()
       worker = undefined
       await receiver.close()
       expect(receiver.faults).toEqual([])
-    }
+    })
 
     const serve = async (slots = 4, port = 0): Promise<string> => {
       const one = asset({
@@ -109,7 +109,6 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       await harness.deliver()
       await untilCompleted(dispatches)
       expect([...ran].sort()).toEqual(dispatches.map(({ attempt_id }) => attempt_id).sort())
-      await end()
     })
 
     test('that are sent again, and at the same time, run once', async () => {
@@ -125,7 +124,6 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
         expect(new Set(receiver.of(attempt_id).map(({ body }) => body.execution_id)).size).toBe(1)
       }
       expect(ran).toHaveLength(2)
-      await end()
     })
 
     test('whose worker is away arrive when it is back', async () => {
@@ -139,7 +137,6 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       await serve(4, port)
       await goOn(url, dispatches)
       await untilCompleted(dispatches)
-      await end()
     })
 
     test('for which a busy worker has no room arrive when it has', async () => {
@@ -149,7 +146,7 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       const [first, second] = [dispatchOf(), dispatchOf()]
       expect(kindsOf(await send(url, [first]))).toEqual(['ACCEPTED'])
       await harness.deliver()
-      await receiver.until(() => ran.length === 1, 'The first one')
+      await until('the first one runs', () => ran.length === 1)
       expect(kindsOf(await send(url, [second]))).toEqual([harness.kind === 'straight' ? 'BUSY' : 'ACCEPTED'])
       await harness.deliver()
       expect(ran).toEqual([first.attempt_id])
@@ -157,7 +154,6 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       await untilCompleted([first])
       await goOn(url, [second])
       await untilCompleted([second])
-      await end()
     })
 
     test('that the worker can never run are refused, once, and with the reason', async () => {
@@ -176,14 +172,12 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       }
       await untilCompleted([fine])
       expect(ran).toEqual([fine.attempt_id])
-      await end()
     })
 
     test('are answered even where nothing about the way is right', async () => {
       const dispatches = [dispatchOf(), dispatchOf({ start_deadline_at: 'never' as Dispatch['start_deadline_at'] })]
       for (const url of ['no url at all', 'http://127.0.0.1:1/', 'ftp://x']) expect(await send(url, dispatches)).toHaveLength(2)
       expect(await send('http://127.0.0.1:1/', [])).toEqual([])
-      await end()
     })
   })
 }

@@ -12,6 +12,7 @@ import { defineCodeLocation } from '../../src/sdk/code-location.js'
 import { startWorker, type Worker, type WorkerOptions } from '../../src/sdk/worker/worker.js'
 import { ACCOUNT, createSigner, ISSUER } from '../faults/cloud-tasks/signer.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
+import { until } from '../fixtures/until.js'
 import { livingDispatch, newAttempt } from './living.js'
 import { readStory } from './stories.js'
 
@@ -115,7 +116,7 @@ describe('a delivery by a queue', () => {
     ends[0]?.()
     await receiver.completed(one.attempt_id)
     expect((await deliver([two])).status).toBe(200)
-    await receiver.until(() => ran.length === 2, 'The second one')
+    await until('the second one runs', () => ran.length === 2)
     ends[1]?.()
     await receiver.completed(two.attempt_id)
   })

@@ -65,7 +65,14 @@ const passSeconds = async (seconds: number) => {
 }
 
 describe('names', () => {
-  test.each([['a:b'], ['a b'], ['a/b'], ['ä'], ['x'.repeat(501)], ['']])('%j is none', async (id) => {
+  test.each([
+    ['a:b', 'a:b'],
+    ['a b', 'a b'],
+    ['a/b', 'a/b'],
+    ['ä', 'ä'],
+    ['nothing', ''],
+    ['501 letters', 'x'.repeat(501)],
+  ])('%s is none', async (_, id) => {
     expect(await codeOf(create(taskOf('x', {}, { name: `${QUEUE}/tasks/${id}` })))).toBe(status.INVALID_ARGUMENT)
   })
 
