@@ -503,14 +503,14 @@ const STORE: readonly Mutant[] = [
 ]
 
 export const MUTANTS: readonly Mutant[] = [
-  ...APPENDING,
-  ...FOLDING,
-  ...PUBLISHING,
-  ...MAINTENANCE,
-  ...READING,
-  ...STORE,
-  ...EXECUTION,
-  ...REPAIR,
-  ...SURVIVAL,
-  ...LIMITS,
-]
+  APPENDING,
+  FOLDING,
+  PUBLISHING,
+  MAINTENANCE,
+  READING,
+  STORE,
+  EXECUTION,
+  REPAIR,
+  SURVIVAL,
+  LIMITS,
+].flat()
