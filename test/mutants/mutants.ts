@@ -474,14 +474,14 @@ const READING: readonly Mutant[] = [
 ]
 
 export const MUTANTS: readonly Mutant[] = [
-  ...APPENDING,
-  ...FOLDING,
-  ...PUBLISHING,
-  ...MAINTENANCE,
-  ...READING,
-  ...STORE,
-  ...EXECUTION,
-  ...REPAIR,
-  ...SURVIVAL,
-  ...LIMITS,
-]
+  APPENDING,
+  FOLDING,
+  PUBLISHING,
+  MAINTENANCE,
+  READING,
+  STORE,
+  EXECUTION,
+  REPAIR,
+  SURVIVAL,
+  LIMITS,
+].flat()
