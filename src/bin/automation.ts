@@ -8,7 +8,8 @@ import { type Activities, createActivities } from '../activities/index.js'
 import { askHealth, watchApi } from '../activities/api-watch.js'
 import { createCancelPush } from '../activities/cancel-push.js'
 import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
-import { createHandOver } from '../activities/hand-over.js'
+import type { DispatchPort } from '../activities/dispatch.js'
+import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
 import { keepEnsured } from '../activities/keep-ensured.js'
 import { createPoker } from '../activities/poke.js'
 import { GLOBAL_POOL_KEY } from '../core/ids.js'
@@ -19,12 +20,12 @@ import { createCurrent } from '../readers/current.js'
 import { TALLIED } from '../projections/tally.js'
 import { createReconcile } from '../turn/controllers.js'
 import { createTurn, type Turn } from '../turn/turn.js'
-import { createAutomationMetrics } from '../telemetry/automation-metrics.js'
+import { type AutomationMetrics, createAutomationMetrics } from '../telemetry/automation-metrics.js'
 import { serveMetrics } from '../telemetry/listener.js'
 import type { LoopTimings } from '../workflows/contract.js'
 import { clockUntil } from './clock.js'
 import type { AutomationConfig } from './config.js'
-import { openAppender, openDeps, openReader, turnDeps } from './deps.js'
+import { type Deps, openAppender, openDeps, openReader, turnDeps } from './deps.js'
 import { openDispatch } from './dispatch.js'
 import { openClient } from './temporal.js'
 import { connectWorker, installRuntime } from './temporal-worker.js'
@@ -69,39 +70,10 @@ export async function startAutomation(config: AutomationConfig, options: Automat
   const stopping = new AbortController()
   const closed = stopping.signal
   const poke = createPoker({ client: () => client, scope, clock: clockUntil(deps.clock, closed), closed, log, onPoke: metrics.poke })
-  const reader = openReader(deps)
   const dispatching = await openDispatch(config.dispatch, { clock: deps.clock, worker_secrets: config.worker_secrets, log })
-  const hand_over = createHandOver({
-    ...deps,
-    reader,
-    current: createCurrent({ reader, clock: deps.clock }),
-    port: dispatching.port,
-    submit: { scope, appender, random: deps.random, poke, tracing },
-    secrets: config.secrets,
-    callback_url: config.api_url,
-    log,
-    onAnswers: metrics.answers,
-    tracing,
-  })
-  const cancel_push = createCancelPush({ clock: deps.clock, worker_secrets: config.worker_secrets, log })
-  const api_watch = watchApi({
-    clock: clockUntil(deps.clock, closed),
-    ask: askHealth(config.api_url),
-    isNeeded: () => (turn.workspace().rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0,
-    log,
-    stopping: closed,
-  })
-  const turn: Turn = createTurn({
-    ...turnDeps(deps, appender, log),
-    unheard: api_watch.unheard,
-    reconcile: createReconcile({ secret: config.secrets[0] }),
-    onPublish(workspace) {
-      hand_over.onPublish(workspace)
-      cancel_push.onPublish(workspace)
-    },
-    watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
-    tracing,
-  })
+  const submit = { scope, appender, random: deps.random, poke, tracing }
+  const work = createWork({ config, deps, port: dispatching.port, submit, metrics, log, closed })
+  const { turn, hand_over } = work
   const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed })
   const workers = await createWorkers({
     connection,
@@ -123,10 +95,8 @@ export async function startAutomation(config: AutomationConfig, options: Automat
     .finally(async () => {
       stop()
       ensuring.stop()
-      await hand_over.settled()
-      await cancel_push.settled()
+      await work.settled()
       await dispatching.close()
-      await api_watch.ended
       await served?.close()
       await tracing?.close()
       await closeClient()
@@ -138,6 +108,64 @@ export async function startAutomation(config: AutomationConfig, options: Automat
     async stop() {
       stop()
       await ended
+    },
+  }
+}
+
+type Work = {
+  readonly config: AutomationConfig
+  readonly deps: Deps
+  readonly port: DispatchPort
+  readonly submit: HandOverDeps['submit']
+  readonly metrics: AutomationMetrics
+  readonly log: (message: string) => void
+  readonly closed: AbortSignal
+}
+
+/** The turn, and what follows from each of its publishes: attempts go to workers, and cancels after them. */
+function createWork({ config, deps, port, submit, metrics, log, closed }: Work) {
+  const { worker_secrets, api_url } = config
+  const { appender, tracing } = submit
+  const reader = openReader(deps)
+  const hand_over = createHandOver({
+    ...deps,
+    reader,
+    current: createCurrent({ reader, clock: deps.clock }),
+    port,
+    submit,
+    secrets: config.secrets,
+    callback_url: api_url,
+    log,
+    onAnswers: metrics.answers,
+    tracing,
+  })
+  const cancel_push = createCancelPush({ clock: deps.clock, worker_secrets, log })
+  const api_watch = watchApi({
+    clock: clockUntil(deps.clock, closed),
+    ask: askHealth(api_url),
+    isNeeded: () => (turn.workspace().rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0,
+    log,
+    stopping: closed,
+  })
+  const turn: Turn = createTurn({
+    ...turnDeps(deps, appender, log),
+    unheard: api_watch.unheard,
+    reconcile: createReconcile({ secret: config.secrets[0] }),
+    onPublish(workspace) {
+      hand_over.onPublish(workspace)
+      cancel_push.onPublish(workspace)
+    },
+    watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
+    tracing,
+  })
+  return {
+    turn,
+    hand_over,
+    /** What is on its way has arrived, and nobody asks any more. */
+    async settled() {
+      await hand_over.settled()
+      await cancel_push.settled()
+      await api_watch.ended
     },
   }
 }

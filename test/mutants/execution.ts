@@ -49,9 +49,7 @@ export const EXECUTION: readonly Mutant[] = [
   },
   {
     name: 'a process that has just begun takes itself for one that was always there',
-    edits: [
-      { file: 'src/turn/outage.ts', find: 'const beforeUs = isFirst && ', replace: 'const beforeUs = isFirst && server_time < 0 && ' },
-    ],
+    edits: [{ file: 'src/turn/outage.ts', find: 'if (!isFirst || ', replace: 'if (isFirst || ' }],
     killed_by: turn(
       'controllers',
       'give nothing up in a process that has just begun, where nobody had published for a while: it cannot know why',

@@ -15,7 +15,9 @@ export const REPAIR: readonly Mutant[] = [
   },
   {
     name: 'an outage that begins right after a publish taken for none',
-    edits: [{ file: 'src/turn/turn.ts', find: 'server_time - outage_ms + SECOND_MS', replace: 'server_time - outage_ms + 0 * SECOND_MS' }],
+    edits: [
+      { file: 'src/turn/outage.ts', find: 'server_time - outage_ms + SECOND_MS', replace: 'server_time - outage_ms + 0 * SECOND_MS' },
+    ],
     killed_by: repair('ledger', 'what waits while the store is out of reach is no lost poke, and what was due meanwhile no missed timer'),
   },
   {
