@@ -2,6 +2,8 @@ import { expect, test } from '@jest/globals'
 import { submitDrafts } from '../../src/commands/submit.js'
 import { SECOND_MS } from '../../src/core/time.js'
 import { withAlteredRows } from '../fixtures/altered-evidence.js'
+import { createDecider } from '../fixtures/roles.js'
+import { reconcile } from '../simulation/execution/automation.js'
 import { GRACE_SECONDS } from '../simulation/execution/people.js'
 import { createExecutionStory } from '../simulation/execution/story.js'
 import { checkCancelBound, checkCancels } from './execution-checks.js'
@@ -57,6 +59,25 @@ test('I30 a cancelled run dispatches nothing more, and is over within its bound,
   expect((await rows('tasks')).map(({ state }) => state)).toEqual(Array.from({ length: 5 }, () => 'CANCELLED'))
   const found = await evidence()
   expect(checkCancelBound(found, site.witness, BOUND_MS)).toEqual([])
+  await expectInvariants()
+})
+
+test('I30 an attempt that asks to start after the cancel is told to stop, although nobody has taken it back yet', async () => {
+  const story = createExecutionStory()
+  const { tell, automation, api, begin, turn, person, world, rows, expectInvariants } = story
+  const answers = await tell(async () => {
+    const turning = automation()
+    const [run_id = 'none'] = await begin(turning, ['a'])
+    const door = await api()
+    await person.cancel(run_id)
+    // Of a process that publishes, and dies before it hands over or takes back anything.
+    await createDecider(world, world.start('dies'), { reconcile }).turn()
+    await world.time.sleep(2 * SECOND_MS)
+    const answered = await story.start(door, story.dispatchOf('a'))
+    await turn(turning)
+    return [answered, (await rows('runs')).map(({ state }) => state)]
+  })
+  expect(answers).toEqual([409, ['CANCELLED']])
   await expectInvariants()
 })
 

@@ -108,7 +108,10 @@ export const SURVIVAL: readonly Mutant[] = [
         replace: '  if (task.attempt < 0) return refuseCancelled(',
       },
     ],
-    killed_by: CANCELLED,
+    killed_by: invariant(
+      'i30-a-cancelled-run-dispatches-nothing',
+      'I30 an attempt that asks to start after the cancel is told to stop, although nobody has taken it back yet',
+    ),
   },
   {
     name: 'code that may go on after its grace',
