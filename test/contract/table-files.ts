@@ -365,6 +365,7 @@ const pool = (pool_key: string): LooseRow => ({
   updated_by: null,
   updated_at: 1,
   removed_at: null,
+  expires_at: null,
   row_version: 1,
   last_event_id: 'e',
 })
