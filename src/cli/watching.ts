@@ -8,12 +8,16 @@ import { onSignal } from './local/until-signal.js'
 
 export type Interruptible = { readonly signal: AbortSignal; readonly sleep: (duration_ms: number) => Promise<void> }
 
-export function untilInterrupted(): Interruptible {
+/** Does the work, and listens for signals no longer than that: a process may run many commands. */
+export async function untilInterrupted<T>(work: (until: Interruptible) => Promise<T>): Promise<T> {
   const controller = new AbortController()
   const { signal } = controller
   const forget = onSignal(() => controller.abort())
-  signal.addEventListener('abort', forget)
-  return { signal, sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined) }
+  try {
+    return await work({ signal, sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined) })
+  } finally {
+    forget()
+  }
 }
 
 export type Patience = {

@@ -86,15 +86,15 @@ async function readTask({ session, run_id, task, attempt: only, places, show }: 
 
 const LOOK_AGAIN_MS = 700
 
-async function followed(readAll: () => Promise<boolean>): Promise<void> {
-  const until = untilInterrupted()
-  const patience = createPatience()
-  while (!until.signal.aborted) {
-    if ((await patience.tried(readAll)) === true) return
-    await until.sleep(LOOK_AGAIN_MS)
-  }
-  throw new FailedError('Stopped following; the run goes on.')
-}
+const followed = (readAll: () => Promise<boolean>): Promise<void> =>
+  untilInterrupted(async (until) => {
+    const patience = createPatience()
+    while (!until.signal.aborted) {
+      if ((await patience.tried(readAll)) === true) return
+      await until.sleep(LOOK_AGAIN_MS)
+    }
+    throw new FailedError('Stopped following; the run goes on.')
+  })
 
 const LEVEL_COLOURS = { DEBUG: 'grey', INFO: 'blue', WARN: 'yellow', ERROR: 'red' } as const
 const LEVEL_WIDTH = 5

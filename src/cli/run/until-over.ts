@@ -5,7 +5,7 @@ import type { Run } from '../answers.js'
 import { listed, type Session } from '../api-command.js'
 import { FailedError } from '../exit-code.js'
 import { counted, note } from '../local/print.js'
-import { createPatience, untilInterrupted } from '../watching.js'
+import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
 import { runPath } from './find.js'
 import { isOver } from './progress.js'
 
@@ -15,8 +15,10 @@ const LOOKING_SHARE = 1
 const ASKED_AT_ONCE = 8
 
 /** The state of each when it is over. */
-export async function untilOver(session: Session, run_ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const until = untilInterrupted()
+export const untilOver = (session: Session, run_ids: readonly string[]): Promise<ReadonlyMap<string, string>> =>
+  untilInterrupted((until) => lookUntilOver(session, run_ids, until))
+
+async function lookUntilOver(session: Session, run_ids: readonly string[], until: Interruptible): Promise<ReadonlyMap<string, string>> {
   const patience = createPatience()
   const states = new Map<string, string>()
   const began = performance.now()

@@ -9,7 +9,7 @@ import { DONE, FAILED, FailedError } from '../exit-code.js'
 import { note, printJson, printLine } from '../local/print.js'
 import { PENDING_HINT } from '../outcome.js'
 import { createRedraw } from '../screen.js'
-import { createPatience, untilInterrupted } from '../watching.js'
+import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
 import { findRunId, RUN_WORDS, runPath } from './find.js'
 import { changeLine, endLine, isOver, progressLines, taskChanges } from './progress.js'
 import { tasksOf } from './show.js'
@@ -42,8 +42,10 @@ export const STOPPED_WATCHING = 'Stopped watching; the run goes on.'
 
 type Seen = { readonly run: Run; readonly tasks: readonly Task[] }
 
-export async function watchRun(session: Session, run_id: string, { says, mayBeNew }: Watching): Promise<void> {
-  const until = untilInterrupted()
+export const watchRun = (session: Session, run_id: string, watching: Watching): Promise<void> =>
+  untilInterrupted((until) => lookUntilOver(session, run_id, watching, until))
+
+async function lookUntilOver(session: Session, run_id: string, { says, mayBeNew }: Watching, until: Interruptible): Promise<void> {
   const patience = createPatience()
   const show = says === 'end' && session.json ? () => undefined : shower(session)
   const began = performance.now()
