@@ -3,7 +3,7 @@
 
 import { canonicalBytes } from '../core/canonical.js'
 import { cyclesIn } from '../core/cycle.js'
-import { DEFINITION_BYTES_MAX, LOCATION_BYTES_MAX, LOCATION_DEFINITIONS_MAX } from '../core/limits.js'
+import { DEFINITION_BYTES_MAX, LOCATION_BYTES_MAX, LOCATION_DEFINITIONS_MAX, TIMEOUT_SECONDS_MIN } from '../core/limits.js'
 import { suggestion } from '../core/spelling.js'
 import type { AssetDefinition } from '../events/asset.js'
 import { parseDefinition } from '../partitions/definition.js'
@@ -49,6 +49,7 @@ function ownFaults({ location_name, assets }: Deploy, current: Current): readonl
     }
     const parsed = partitions === undefined ? undefined : parseDefinition(partitions)
     if (parsed !== undefined && isRefusal(parsed)) faults.push({ path: `${path}.partitions`, message: `${asset_key}: ${parsed.problem}` })
+    faults.push(...timeoutFaults(definition, path))
     const bytes = canonicalBytes(definition)
     if (bytes > DEFINITION_BYTES_MAX) {
       faults.push({ path, message: `The definition of ${asset_key} has ${bytes} bytes of JSON, and ${DEFINITION_BYTES_MAX} is the most.` })
@@ -56,6 +57,17 @@ function ownFaults({ location_name, assets }: Deploy, current: Current): readonl
     return faults
   })
 }
+
+const TIMEOUTS = ['start_timeout_seconds', 'heartbeat_timeout_seconds', 'timeout_seconds'] as const
+
+/** The schema of the event lets less pass, because what is in a ledger stays readable. */
+const timeoutFaults = (definition: AssetDefinition, path: string): readonly Fault[] =>
+  TIMEOUTS.flatMap((name) => {
+    const value = definition[name]
+    if (value === undefined || value >= TIMEOUT_SECONDS_MIN) return []
+    const message = `${definition.asset_key}: ${name} is ${value}. Give it a number of seconds from ${TIMEOUT_SECONDS_MIN}: with less every attempt would be lost.`
+    return [{ path: `${path}.${name}`, message }]
+  })
 
 function dependencyFaults({ location_name, assets }: Deploy, current: Current): readonly Fault[] {
   const own = new Set(assets.map(({ asset_key }) => asset_key))

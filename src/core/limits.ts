@@ -85,6 +85,10 @@ export const GLOBAL_RUNNING_DEFAULT = 1_000
 /** Of a location whose deploy does not say it; `servo deploy` always does. The fold depends on it. */
 export const LOCATION_SLOTS_DEFAULT = 64
 
+/** Of what an attempt may take to start, to beat and to end: a turn's time has whole seconds, and with less every attempt would
+ *  be lost. */
+export const TIMEOUT_SECONDS_MIN = 1
+
 /** An attempt that its worker gave back so often counts as lost from then on: something else is wrong. */
 export const RELEASES_FREE_MAX = 20
 

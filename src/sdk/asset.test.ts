@@ -138,6 +138,8 @@ describe('what is wrong is said with the field and the cure', () => {
     [{ ...valid, cancel_grace_seconds: -1 }, 'cancel_grace_seconds is -1. Give it a number of seconds from 0'],
     [{ ...valid, retry: { backoff_seconds: -1 } }, 'retry.backoff_seconds is -1. Give it a number of seconds from 0'],
     [{ ...valid, retry: { jitter: 2 } }, 'retry.jitter is 2. Give it a number from 0 to 1.'],
+    [{ ...valid, heartbeat_timeout_seconds: 0 }, 'heartbeat_timeout_seconds is 0. Give it a number of seconds from 1'],
+    [{ ...valid, start_timeout_seconds: 0.5 }, 'start_timeout_seconds is 0.5. Give it a number of seconds from 1'],
     [{ ...valid, timeout_seconds: Number.NaN }, 'timeout_seconds is NaN. Give it a number of seconds'],
     [{ ...valid, priority: 101 }, 'priority is 101. Give it a whole number from -100 to 100.'],
     [{ ...valid, pools: ['a', 'a'] }, 'pools[1] is "a", as pools[0] is.'],

@@ -10,6 +10,7 @@ import {
   PRIORITY_MIN,
   RETRY_FACTOR_MAX,
   TASK_PARTITIONS_MAX,
+  TIMEOUT_SECONDS_MIN,
 } from '../core/limits.js'
 import type { RunContext } from './context.js'
 import { buildDefinition, type Policy } from './definition.js'
@@ -42,6 +43,7 @@ export type AssetOptions<Key extends string, Dependencies extends readonly Depen
 }
 
 const seconds = numberFrom(0, DURATION_SECONDS_MAX, ' of seconds')
+const timeout = numberFrom(TIMEOUT_SECONDS_MIN, DURATION_SECONDS_MAX, ' of seconds')
 
 const RETRY: Shape = {
   required: {},
@@ -62,9 +64,9 @@ const POLICY: Readonly<Record<keyof Policy, Shape['optional'][string]>> = {
   tags,
   owners: listOf(idOf('text'), 'texts, such as ["team-core"]'),
   retry: shaped(RETRY, 'an object such as {"max_attempts": 3, "backoff_seconds": 30}'),
-  start_timeout_seconds: seconds,
-  heartbeat_timeout_seconds: seconds,
-  timeout_seconds: seconds,
+  start_timeout_seconds: timeout,
+  heartbeat_timeout_seconds: timeout,
+  timeout_seconds: timeout,
   cancel_grace_seconds: seconds,
   priority: wholeFrom(PRIORITY_MIN, PRIORITY_MAX),
   pools: namesOf(idOf('name'), 'pool names'),

@@ -104,6 +104,10 @@ describe('a deploy', () => {
       { ...MAIN, assets: [definition('a', { deps: [{ asset_key: 'zz' }] })] },
       'Nothing was deployed. a needs zz, which is not defined. Define it, or remove the dependency.',
     ],
+    [
+      { ...MAIN, assets: [definition('a', { heartbeat_timeout_seconds: 0 })] },
+      'Nothing was deployed. a: heartbeat_timeout_seconds is 0. Give it a number of seconds from 1: with less every attempt would be lost.',
+    ],
   ])('is told what is wrong with it: %#', async (body, detail) => {
     expect(await deploy(body)).toMatchObject({ status: 400, body: { detail } })
   })
