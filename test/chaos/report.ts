@@ -62,7 +62,7 @@ export function withReport(text: string, report: ChaosReport): string {
   if (!BLOCK.test(text)) throw new Error('The document has no block that begins with ```json chaos.')
   const { minutes, seed } = report
   return text
-    .replace(BLOCK, (_, open: string, _line: string, close: string) => `${open}${JSON.stringify(report)}${close}`)
+    .replace(BLOCK, (_, open: string, _line: string, close: string) => `${open}${JSON.stringify(chaosReport.parse(report))}${close}`)
     .replace(COMMAND, `npm run chaos -- --minutes ${minutes} --seed ${seed} --report docs/reliability.md`)
 }
 
