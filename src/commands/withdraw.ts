@@ -32,14 +32,16 @@ export async function withdrawAttempts(deps: WithdrawDeps, sequence: number, tas
   return drafts.length
 }
 
-/** One execution asks to start, or asks again. Answers who has the attempt, if that is another one. Whoever asks has not been
- *  told to start: where the attempt is its own, its answer was lost, and none of its code runs. */
+/** One execution asks to start, or asks again. Answers who has the attempt, if that is another one. An execution whose start is
+ *  published may have been told so, and its code may run: this may be its request once more, by a network that repeats. Its
+ *  attempt is left to it and to the grace. */
 export async function withdrawFrom(
   deps: WithdrawDeps,
   sequence: number,
   task: Cancelled,
   execution_id: string,
 ): Promise<string | undefined> {
+  if (task.execution_id === execution_id) return undefined
   const owner = task.execution_id ?? (await ownerOf(deps, sequence, task))
   if (owner !== execution_id && owner !== withdrawnExecutionId(task.attempt_id)) return owner
   await submitDrafts(deps, [withdrawnDraft(task, sequence, owner)], 'servo/callback')

@@ -138,7 +138,7 @@ describe('a cancelled run whose attempt was told to start', () => {
     await expectFinal(out)
   })
 
-  test('is final at once where the answer was lost and the worker asks again, because none of its code runs', async () => {
+  test('is not taken from an execution that asks once more after its start was published: its code may run', async () => {
     await begin()
     const out = await dispatch()
     expect(await start(out, 'one')).toMatchObject({ status: 200 })
@@ -146,7 +146,8 @@ describe('a cancelled run whose attempt was told to start', () => {
     await world.turn.run()
     expect(await start(out, 'one')).toMatchObject({ status: 409 })
     await world.turn.run()
-    await expectFinal(out)
+    expect(await runOf(out)).toMatchObject({ state: 'CANCELLING' })
+    expect(await beat(out, 'one')).toMatchObject({ status: 200, body: { cancel: true } })
   })
 
   test('is left to its execution, which the next heartbeat tells, also where the start is not folded yet', async () => {
