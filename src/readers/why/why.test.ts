@@ -40,18 +40,19 @@ type Given = {
   readonly task?: object | null
   readonly upstream?: WhyRows['upstream']
   readonly outbox?: string
+  readonly port?: string
   readonly location?: null
   readonly pools?: WhyRows['pools']
   readonly waiting_before?: number
   readonly hold_until?: number
 }
 
-function why({ run = {}, task = {}, upstream = [], outbox, location, pools = [], waiting_before = 0, hold_until }: Given) {
+function why({ run = {}, task = {}, upstream = [], outbox, port = 'DIRECT', location, pools = [], waiting_before = 0, hold_until }: Given) {
   const rows = {
     run: { ...RUN, ...run },
     task: task === null ? undefined : { ...TASK, ...task },
     upstream,
-    outbox: outbox === undefined ? undefined : { status: outbox },
+    outbox: outbox === undefined ? undefined : { status: outbox, port: outbox === 'ACKED' ? port : null },
     location_name: 'main',
     location: location === null ? undefined : LOCATION,
     pools,
@@ -238,10 +239,16 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     'b is ready, and the code location main that serves it is gone. Deploy it again.',
   ],
   [
-    'a worker that has not taken it',
+    'a worker or a queue, of which none is known to have taken it',
     { task: { state: 'DISPATCHED' }, outbox: 'PENDING' },
     'NOT_HANDED_OVER',
-    `Attempt 1 of b is dispatched since ${T(6)}, and the worker of main at http://worker:1 has not taken it yet: it may be busy or not there, and is asked again and again. See whether it runs. If it has not started by ${T(59)}, the attempt is given up.`,
+    `Attempt 1 of b is dispatched since ${T(6)}, and nobody is known to have taken it yet: the worker of main at http://worker:1 may be busy or not there, and the attempt is sent again and again. See whether the worker runs. If it has not started by ${T(59)}, the attempt is given up.`,
+  ],
+  [
+    'a worker to which a queue delivers it',
+    { task: { state: 'DISPATCHED' }, outbox: 'ACKED', port: 'CLOUD_TASKS' },
+    'NOT_STARTED',
+    `Attempt 1 of b is dispatched since ${T(6)}, and the queue has taken it and it has not started: the worker of main at http://worker:1 may be busy or not there, and the queue delivers it until it is taken. See whether the worker runs. If it has not started by ${T(59)}, the attempt is given up.`,
   ],
   [
     'a worker that has not started it',

@@ -168,16 +168,21 @@ function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows,
   const deadline = task.start_deadline_at === null ? null : givenUp(task.start_deadline_at)
   const end = deadline === null ? '' : ` If it has not started by ${instantText(deadline.at)}, the attempt is given up.${deadline.held}`
   const worker = location === undefined ? `the worker of ${location_name}` : `the worker of ${location_name} at ${location.worker_url}`
-  const isTaken = outbox?.status === 'ACKED'
-  const state = isTaken
-    ? `${worker} has taken it and has not started its code`
-    : `${worker} has not taken it yet: it may be busy or not there, and is asked again and again. See whether it runs`
   return {
-    code: isTaken ? 'NOT_STARTED' : 'NOT_HANDED_OVER',
-    sentence: `Attempt ${task.attempt} of ${task.task_key} is dispatched${since}, and ${state}.${end}`,
+    code: outbox?.status === 'ACKED' ? 'NOT_STARTED' : 'NOT_HANDED_OVER',
+    sentence: `Attempt ${task.attempt} of ${task.task_key} is dispatched${since}, and ${whereItIs(outbox, worker)}.${end}`,
     since_at,
     due_at: deadline?.at ?? null,
   }
+}
+
+/** Whoever took it is a worker or a queue. Until it is taken no row says by which way it goes. */
+function whereItIs(outbox: DispatchOutboxRow | undefined, worker: string): string {
+  if (outbox?.status !== 'ACKED')
+    return `nobody is known to have taken it yet: ${worker} may be busy or not there, and the attempt is sent again and again. See whether the worker runs`
+  if (outbox.port === 'CLOUD_TASKS')
+    return `the queue has taken it and it has not started: ${worker} may be busy or not there, and the queue delivers it until it is taken. See whether the worker runs`
+  return `${worker} has taken it and has not started its code`
 }
 
 function running(task: TaskRow, givenUp: GivenUp): Said {
