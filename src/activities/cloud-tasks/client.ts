@@ -39,11 +39,19 @@ export function openTasksClient({ project, endpoint, timeout_ms = TIMEOUT_MS }: 
     client ??= open()
     const used = client
     try {
+      // Waited for here, because a call of the library's own leaves a rejected promise that nobody hears, and with it the
+      // process would end.
+      await used.initialize()
       return await ask(used)
     } catch (error) {
       // The library keeps for ever that it found no credentials, as it does where the machine's own server for them was
       // busy: another one looks again.
-      if (statusNameOf(error) === undefined && client === used) client = undefined
+      if (statusNameOf(error) === undefined && client === used) {
+        client = undefined
+        // What else is under way with it is asked again; without credentials there is no connection to close, and that is
+        // what this rejects with. Nobody waits for either.
+        void used.close().catch(() => undefined)
+      }
       throw error
     }
   }
