@@ -5,7 +5,8 @@ import type { Dispatch } from '../api/contract/worker.js'
 import type { ErrorValue } from '../events/value.js'
 
 export type SendAnswer =
-  | { readonly answer: 'ACCEPTED' }
+  /** `was_there`: by an earlier send, as only a queue knows. */
+  | { readonly answer: 'ACCEPTED'; readonly was_there?: true }
   /** No room now: nothing is wrong, and it is sent again. */
   | { readonly answer: 'BUSY' }
   /** Nobody answered, or not in a way that says anything about the attempt: it is sent again. */

@@ -37,6 +37,8 @@ export type AnswerSeen = {
   readonly answer: SendAnswer['answer']
   /** PENDING: nobody has recorded yet that a worker has it. */
   readonly outbox_status: DispatchOutboxRow['status']
+  /** A queue had it from an earlier send. */
+  readonly was_there: boolean
 }
 
 export type HandOver = {
@@ -170,7 +172,11 @@ export function createHandOver(deps: HandOverDeps): HandOver {
 }
 
 const answersOf = (sent: readonly Sent[]): AnswerSeen[] =>
-  sent.map(({ entry, answer }) => ({ answer: answer.answer, outbox_status: entry.outbox.status }))
+  sent.map(({ entry, answer }) => ({
+    answer: answer.answer,
+    outbox_status: entry.outbox.status,
+    was_there: 'was_there' in answer,
+  }))
 
 const entryOf = (task: OutboxEntry['task'] | undefined, outbox: DispatchOutboxRow): OutboxEntry[] =>
   task === undefined ? [] : [{ outbox, task }]

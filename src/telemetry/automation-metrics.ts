@@ -32,7 +32,7 @@ export type Published = {
 }
 
 export type Ended = { readonly outcome: 'published' | 'quiet' | 'failed'; readonly duration_ms: number; readonly rounds: number }
-export type Answer = { readonly answer: string; readonly outbox_status: string }
+export type Answer = { readonly answer: string; readonly outbox_status: string; readonly was_there: boolean }
 export type Mended = (typeof MENDED)[number]
 
 const SENDS = ['first', 'again'] as const
@@ -79,8 +79,10 @@ export function createAutomationMetrics(known: KnownLabels) {
     },
     answers(send: (typeof SENDS)[number], seen: readonly Answer[]): void {
       for (const { answer } of seen) answers({ send, answer })
-      // One that a worker is known to have is asked about again until it starts: nothing was stuck.
-      const isNews = ({ answer, outbox_status }: Answer): boolean => answer === 'ACCEPTED' && outbox_status === 'PENDING'
+      // One that a worker is known to have is asked about again until it starts, and one that a queue has had since it was
+      // dispatched is only on its way: nothing was stuck.
+      const isNews = ({ answer, outbox_status, was_there }: Answer): boolean =>
+        answer === 'ACCEPTED' && outbox_status === 'PENDING' && !was_there
       if (send === 'again') mended('attempt_sent_again', seen.filter(isNews).length)
     },
   }

@@ -88,7 +88,7 @@ describe('the port of Cloud Tasks', () => {
     fake.faults(() => ({ code: status.UNAVAILABLE, when: 'after' }))
     expect(await port.send(URL_OF_WORKER, dispatches, names)).toMatchObject([{ answer: 'UNREACHABLE' }])
     fake.faults(() => undefined)
-    expect(await port.send(URL_OF_WORKER, dispatches, names)).toEqual([{ answer: 'ACCEPTED' }])
+    expect(await port.send(URL_OF_WORKER, dispatches, names)).toEqual([{ answer: 'ACCEPTED', was_there: true }])
     expect(fake.calls).toHaveLength(2)
   })
 

@@ -9,10 +9,12 @@ import { createCloudTasksPort } from '../../src/activities/cloud-tasks/port.js'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
 import type { Secrets } from '../../src/core/token.js'
 import { createOidcVerifier } from '../../src/oidc/verifier.js'
+import { TALLIED } from '../../src/projections/tally.js'
 import { asset } from '../../src/sdk/asset.js'
 import { defineCodeLocation } from '../../src/sdk/code-location.js'
 import { staticPartitions } from '../../src/sdk/partitions.js'
 import { startWorker, type Worker } from '../../src/sdk/worker/worker.js'
+import { createAutomationMetrics } from '../../src/telemetry/automation-metrics.js'
 import { type FakeCloudTasks, PARENT, QUEUE, startFakeCloudTasks } from '../faults/cloud-tasks/fake.js'
 import { ACCOUNT, createSigner, ISSUER } from '../faults/cloud-tasks/signer.js'
 import { API_TOKEN, type ApiWorld, type Asker, createApiWorld, createAsker, MAIN } from '../fixtures/api-world.js'
@@ -35,6 +37,7 @@ let people: Asker
 const effects: { readonly asset_key: string; readonly attempt_id: string; readonly run_id: string }[] = []
 
 const random = createRandom(SEED)
+const metrics = createAutomationMetrics(TALLIED)
 
 beforeAll(async () => {
   const signer = await createSigner()
@@ -81,7 +84,7 @@ beforeAll(async () => {
     worker_secrets: WORKER_SECRETS,
   }
   const port = createCloudTasksPort({ ...settings, clock: systemClock, client })
-  world = createApiWorld({ port, api_port: await freePort() })
+  world = createApiWorld({ port, api_port: await freePort(), onAnswers: metrics.answers })
   const api = await world.start({ api_token: API_TOKEN, callback_proof: proofFor(AUDIENCES.api) })
   people = createAsker(api, { authorization: `Bearer ${API_TOKEN}` })
   expect(await people.post('/code-locations/main/deploy', { ...MAIN, worker_url: worker.url })).toMatchObject({ status: 202 })
@@ -127,6 +130,9 @@ test('what the queue is known to have is not given to it again, and a worker tha
   const { rateLimits, retryConfig, ...rest } = fake.queue.settings()
   fake.queue.change({ ...rest, rateLimits, retryConfig, state: 'PAUSED' })
   const before = fake.calls.length
+  const repairs = async () => /^servo_repairs_total\{kind="attempt_sent_again"\} (\d+)$/m.exec(await metrics.text())?.[1]
+  const repairs_before = await repairs()
+  expect(repairs_before).toBeDefined()
   await people.post('/runs?wait=true', { selection: 'a' })
   await world.turn.run()
   await world.hand_over?.settled()
@@ -139,6 +145,8 @@ test('what the queue is known to have is not given to it again, and a worker tha
   await world.turn.run()
   expect(fake.calls.length - before).toBe(2)
   expect(await row()).toMatchObject({ status: 'ACKED', port: 'CLOUD_TASKS' })
+  // Which mends nothing.
+  expect(await repairs()).toBe(repairs_before)
   for (let round = 0; round < 3; round++) {
     world.passSeconds(10)
     await world.hand_over?.sweep()

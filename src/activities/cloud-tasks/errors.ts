@@ -81,7 +81,7 @@ export function meaningOf(error: unknown, queue: string): Meaning {
 function answerOf(status_class: StatusClass, status: StatusName, words: string): SendAnswer {
   switch (status_class) {
     case 'DONE':
-      return { answer: 'ACCEPTED' }
+      return { answer: 'ACCEPTED', was_there: true }
     case 'RETRY':
       return { answer: 'UNREACHABLE', problem: words }
     case 'BACK_OFF':
