@@ -11,6 +11,13 @@ import { postSigned, reasonOf, type SignedPostDeps } from './signed-post.js'
 /** These say "later", and nothing about the request. */
 const LATER = new Set([408, 425, 429])
 
+const WHO_ASKS =
+  'Give the worker the SERVO_WORKER_SECRETS of the automation, look whether the clocks of both are right, and whether something before the worker wants a login.'
+const WHERE_TO =
+  'Look whether the worker is what answers there, and not something before it or in its place; deploy with its right URL if it is another.'
+/** What every request would hear, and what to look at: no attempt is wrong, and somebody has to mend the set-up. */
+const SET_UP_WRONGLY: Readonly<Record<number, string>> = { 401: WHO_ASKS, 403: WHO_ASKS, 404: WHERE_TO, 405: WHERE_TO }
+
 export const createDirectPort = (deps: SignedPostDeps): DispatchPort => ({
   port: 'DIRECT',
   async send(worker_url, dispatches) {
@@ -18,16 +25,19 @@ export const createDirectPort = (deps: SignedPostDeps): DispatchPort => ({
     try {
       const request: DispatchRequest = { protocol: WORKER_PROTOCOL, dispatches: [...dispatches] }
       const { status, is_taken, text } = await postSigned(deps, new URL(DISPATCH_PATH, worker_url), request)
-      return is_taken ? answersIn(text, dispatches) : all(answerOfStatus(status, text))
+      return is_taken ? answersIn(text, dispatches) : all(answerOfStatus(worker_url, status, text))
     } catch (error) {
       return all({ answer: 'UNREACHABLE', problem: `${worker_url} did not answer: ${reasonOf(error)}` })
     }
   },
 })
 
-function answerOfStatus(status: number, text: string): SendAnswer {
+function answerOfStatus(worker_url: string, status: number, text: string): SendAnswer {
   if (LATER.has(status)) return { answer: 'BUSY' }
-  const said = `The worker answered ${status}: ${cutText(text, ERROR_MESSAGE_BYTES_MAX / 8) || 'without a word'}`
+  const words = cutText(text, ERROR_MESSAGE_BYTES_MAX / 8) || 'nothing more.'
+  const what_to_do = SET_UP_WRONGLY[status]
+  if (what_to_do !== undefined) return { answer: 'BLOCKED', problem: `${worker_url} answered ${status}: ${words} ${what_to_do}` }
+  const said = `The worker answered ${status}: ${words}`
   if (status >= 400 && status < 500) return { answer: 'REFUSED', error: { code: `HTTP_${status}`, message: said } }
   return { answer: 'UNREACHABLE', problem: said }
 }

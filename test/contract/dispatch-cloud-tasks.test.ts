@@ -28,6 +28,10 @@ dispatchSuite('a queue of Cloud Tasks', async () => {
   return {
     port: createCloudTasksPort({ ...settings, clock: systemClock, client }),
     kind: 'queue',
+    setUpWrongly: {
+      port: createCloudTasksPort({ ...settings, queue: QUEUE.replace('attempts', 'missing'), clock: systemClock, client }),
+      says: /queues\/missing answered NOT_FOUND.* Make the queue, or name another/,
+    },
     async deliver() {
       passed_ms += 11_000
       await fake.deliver()

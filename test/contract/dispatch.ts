@@ -26,6 +26,8 @@ export type DispatchHarness = {
   readonly workerOptions: object
   /** `queue`: the way answers for the queue, and what the worker says comes out later. */
   readonly kind: 'straight' | 'queue'
+  /** The same way, set up wrongly, and what it says of that. */
+  readonly setUpWrongly: { readonly port: DispatchPort; readonly says: RegExp }
   readonly close: () => Promise<void>
 }
 
@@ -172,6 +174,19 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       }
       await untilCompleted([fine])
       expect(ran).toEqual([fine.attempt_id])
+    })
+
+    test('are lost to nobody while the way is set up wrongly, which is said, and arrive when it is mended', async () => {
+      const url = await serve()
+      const dispatches = [dispatchOf(), dispatchOf()]
+      const { port, says } = harness.setUpWrongly
+      const blocked = { answer: 'BLOCKED', problem: expect.stringMatching(says) }
+      expect(await port.send(url, dispatches, namesOf(dispatches))).toMatchObject([blocked, blocked])
+      await harness.deliver()
+      expect(kindsOf(await send(url, dispatches))).toEqual(['ACCEPTED', 'ACCEPTED'])
+      await harness.deliver()
+      await untilCompleted(dispatches)
+      expect(ran).toHaveLength(2)
     })
 
     test('are answered even where nothing about the way is right', async () => {

@@ -6,7 +6,7 @@ import { RUN_STATES } from '../../api/contract/run.js'
 import type { CancelAccepted, CancelManyAccepted, Run } from '../answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { collectTag, parseOneOf } from '../arguments.js'
-import { UsageError } from '../exit-code.js'
+import { FailedError, UsageError } from '../exit-code.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
 import { findRunId, RUN_WORDS, runPath } from './find.js'
@@ -69,14 +69,16 @@ async function cancelNamed(texts: readonly string[], body: object, waits: boolea
 async function cancelFitting(filter: Filter, body: object, waits: boolean, session: Session): Promise<void> {
   const run_ids: string[] = []
   let isPending = false
-  for (let more = true; more; ) {
+  let more = true
+  for (let found = 1; more && found > 0; ) {
     const options = { query: { wait: true }, idempotency_key: randomUUID() }
     const answer = await session.client.post<CancelManyAccepted>('/runs/cancel', { filter, ...body }, options)
     isPending ||= answer.outcome?.kind === 'pending'
-    const found = answer.run_ids.filter((run_id) => !run_ids.includes(run_id))
-    run_ids.push(...found)
-    // The same ones again: their cancels are not folded yet, and asking again brings nothing.
-    more = answer.more && found.length > 0
+    const fresh = answer.run_ids.filter((run_id) => !run_ids.includes(run_id))
+    run_ids.push(...fresh)
+    more = answer.more
+    // None but the same ones again: their cancels are not folded yet, and asking once more brings nothing.
+    found = fresh.length
   }
   if (!session.json) {
     if (run_ids.length === 0) return note('No open run fits.')
@@ -84,10 +86,15 @@ async function cancelFitting(filter: Filter, body: object, waits: boolean, sessi
     note(`Asked ${counted(run_ids.length, 'run')} to end.`)
     if (isPending) note(PENDING_HINT)
   }
-  const states = waits ? await untilOver(session, run_ids) : undefined
+  // While nobody carries the cancels out there is nothing to wait for, and the rest is asked by another command.
+  const states = waits && !more ? await untilOver(session, run_ids) : undefined
   const told = states === undefined ? {} : { states: Object.fromEntries(states) }
-  if (session.json) printJson({ run_ids, matched_count: run_ids.length, ...told })
+  if (session.json) printJson({ run_ids, matched_count: run_ids.length, ...(more ? { more } : {}), ...told })
+  if (more) throw new FailedError(MORE_FIT)
 }
+
+const MORE_FIT =
+  'More open runs fit, and were not asked to end: they come up when the cancels of these are carried out. Say the same command again when the automation runs; `servo doctor` looks.'
 
 async function showFitting({ state, asset, tag }: Filter, session: Session): Promise<void> {
   const states = state === undefined ? CANCELLABLE : [state]
