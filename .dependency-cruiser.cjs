@@ -93,6 +93,7 @@ const WITHOUT_TELEMETRY = [...PURE, 'workflows', 'telemetry']
 const NPM_ALLOWED = {
   core: ['luxon', '@scure/base'],
   'core/hash': ['@node-rs/crc32'],
+  'core/cron/expression': ['cron-parser'],
   events: ['zod'],
   partitions: ['zod'],
   projections: [],

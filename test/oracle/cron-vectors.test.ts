@@ -1,0 +1,45 @@
+import { describe, expect, test } from '@jest/globals'
+import { existsSync, readFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { parseCron } from '../../src/core/cron/expression.js'
+import { openTicks } from '../../src/core/cron/ticks.js'
+
+// Shared cases, read where they are. A checkout without the folder beside it skips them; the properties and tables in
+// src/core/cron stand on their own.
+const VECTORS = fileURLToPath(new URL('../../../shared/vectors/cron.json', import.meta.url))
+
+type Vector = {
+  readonly id: string
+  readonly cron: string | readonly string[]
+  readonly timezone: string
+  readonly start: string
+  readonly start_inclusive: boolean
+  readonly expected: readonly string[]
+}
+
+const known = existsSync(VECTORS) ? (JSON.parse(readFileSync(VECTORS, 'utf8')) as Vector[]) : []
+
+function firstOf({ cron, timezone, start, start_inclusive, expected }: Vector): readonly (number | null)[] {
+  const all = [cron].flat().map((text) => {
+    const parsed = parseCron(text)
+    if ('problem' in parsed) throw new Error(parsed.problem)
+    return openTicks(parsed, timezone)
+  })
+  let at_ms = Date.parse(start) - (start_inclusive ? 1 : 0)
+  return expected.map(() => {
+    at_ms = Math.min(...all.map((ticks) => ticks.next(at_ms) ?? Number.POSITIVE_INFINITY))
+    return at_ms
+  })
+}
+
+describe('shared cases of cron', () => {
+  test(known.length === 0 ? 'are not beside this checkout' : 'are there', () => {
+    expect(known.length === 0 || known.length >= 70).toBe(true)
+  })
+
+  for (const vector of known) {
+    test(`${vector.id} ${String(vector.cron)} in ${vector.timezone}`, () => {
+      expect(firstOf(vector)).toEqual(vector.expected.map((text) => Date.parse(text)))
+    })
+  }
+})
