@@ -15,19 +15,32 @@ const running = (heartbeat_deadline_at: number, heartbeat_timeout_ms: number): P
   heartbeat_timeout_ms,
 })
 const rowsOf = (...tasks: readonly Partial<TaskRow>[]) => ({ hotRows: () => tasks }) as unknown as WorkingSet
-const silent = rowsOf(running(NOW - 5 * SECOND, 30 * SECOND), running(NOW - 1, 20 * SECOND), running(NOW + 1, 50 * SECOND))
+const SINCE = NOW - 10 * SECOND - 1
+const silent = rowsOf(running(SINCE, 30 * SECOND), running(NOW - 1, 20 * SECOND), running(NOW + 1, 50 * SECOND))
 
 describe('deadlines are held back', () => {
   test('by the longest period of those that have passed, where a turn comes more than ten seconds late', () => {
-    expect(holdUntil(silent, NOW, { wake_at: NOW - 10 * SECOND - 1, hold_until: null, outage_ms: 0, is_unheard: false })).toBe(
-      NOW + 30 * SECOND,
-    )
-    expect(holdUntil(silent, NOW, { wake_at: NOW - 10 * SECOND, hold_until: null, outage_ms: 0, is_unheard: false })).toBeNull()
-    expect(holdUntil(silent, NOW, { wake_at: null, hold_until: null, outage_ms: 0, is_unheard: false })).toBeNull()
+    const late = { wake_at: SINCE, hold_until: null, outage_ms: 0, is_unheard: false }
+    expect(holdUntil(silent, NOW, late)).toBe(NOW + 30 * SECOND)
+    expect(holdUntil(silent, NOW, { ...late, wake_at: SINCE + 1 })).toBeNull()
+    expect(holdUntil(silent, NOW, { ...late, wake_at: null })).toBeNull()
+  })
+
+  test('not where the turn is punctual for them, and late for something else that is on record', () => {
+    const retry = { state: 'RETRY_WAIT', retry_at: NOW - 60 * SECOND } as const
+    const recorded = { wake_at: NOW - 60 * SECOND, hold_until: null, outage_ms: 0, is_unheard: false }
+    expect(holdUntil(rowsOf(retry, running(SINCE + 1, SECOND)), NOW, recorded)).toBeNull()
+    expect(holdUntil(rowsOf(retry, running(SINCE, SECOND)), NOW, recorded)).toBe(NOW + SECOND)
+  })
+
+  test('but for the grace of a cancel: what it ends is not tried again', () => {
+    const cancelled = { ...running(NOW + 1, 50 * SECOND), cancel_deadline_at: NOW - 60 * SECOND, heartbeat_deadline_at: null }
+    const late = { wake_at: NOW - 60 * SECOND, hold_until: null, outage_ms: 60 * SECOND, is_unheard: true }
+    expect(holdUntil(rowsOf(cancelled), NOW, late)).toBeNull()
   })
 
   test('for a minute at most', () => {
-    const slow = rowsOf(running(NOW - 1, 3_600 * SECOND))
+    const slow = rowsOf(running(NOW - 60 * SECOND, 3_600 * SECOND))
     expect(holdUntil(slow, NOW, { wake_at: NOW - 60 * SECOND, hold_until: null, outage_ms: 0, is_unheard: false })).toBe(NOW + 60 * SECOND)
   })
 

@@ -89,6 +89,21 @@ describe('an attempt is lost', () => {
     expect(at(run, hold_until - 1, { hold_until })).toEqual([])
     expect(at(run, hold_until, { hold_until })).toHaveLength(1)
   })
+
+  it('when the grace of a cancel is over, also while other deadlines are held back', () => {
+    const run = story('a')
+    run.dispatch('a')
+    run.start('a')
+    run.cancel()
+    const hold_until = NOW + 10 * MINUTE_MS
+    expect(at(run, NOW + 5 * SECOND_MS - 1, { hold_until })).toEqual([])
+    expect(at(run, NOW + 5 * SECOND_MS, { hold_until })[0]?.drafts[0]?.payload).toMatchObject({ reason: 'CANCEL_GRACE' })
+    // Its other deadlines have passed as well, and one of them before the cancel.
+    run.story.rows.put('tasks', { ...run.task('a'), heartbeat_deadline_at: NOW - MINUTE_MS })
+    expect(at(run, NOW + MINUTE_MS, { hold_until })[0]?.drafts[0]?.payload).toMatchObject({ reason: 'CANCEL_GRACE' })
+    expect(wake(run, NOW, hold_until)).toBe(NOW + 5 * SECOND_MS)
+    expect(at(run, NOW + MINUTE_MS, { hold_until, lag_ms: LOSS_LAG_MS_MAX + 1 })).toEqual([])
+  })
 })
 
 describe('the next turn is due', () => {

@@ -1,5 +1,6 @@
 // Declares attempts lost whose deadline has passed. It never does while facts of workers may lie unread, and never before
-// the instant until which a turn that came late holds deadlines back.
+// the instant until which a turn that came late holds deadlines back. The grace of a cancel is not held back: what it ends
+// is not tried again, so a worker that lives loses nothing by it.
 
 import { assert } from '../core/errors.js'
 import { attemptLostKey } from '../core/keys.js'
@@ -15,16 +16,27 @@ import type { Decision, ReconcileState } from './decision.js'
 type LossReason = EventOf<'AttemptLost'>['payload']['reason']
 
 export type ArmedDeadline = { readonly deadline_at: number; readonly reason: LossReason }
+/** `due_at`: when it is acted on, which is later than the deadline where that is held back. */
+export type DueDeadline = ArmedDeadline & { readonly due_at: number }
 
 /** The first deadline that the active attempt can miss; null: no attempt is active, or it may take as long as it likes. */
-export function earliestLoss(task: TaskRow): ArmedDeadline | null {
+export function earliestLoss(task: TaskRow, hold_until: number | null): DueDeadline | null {
+  const held = earliestHeld(task)
+  const held_due_at = held === null ? Number.POSITIVE_INFINITY : Math.max(held.deadline_at, hold_until ?? held.deadline_at)
+  const grace_at = isActive(task.state) ? task.cancel_deadline_at : null
+  // Of two at one instant a cancel comes first: what it ends is not tried again.
+  if (grace_at !== null && grace_at <= held_due_at) return { reason: 'CANCEL_GRACE', deadline_at: grace_at, due_at: grace_at }
+  return held === null ? null : { ...held, due_at: held_due_at }
+}
+
+/** The same of those that a hold delays. */
+export function earliestHeld(task: TaskRow): ArmedDeadline | null {
   if (!isActive(task.state)) return null
   let earliest: ArmedDeadline | null = null
   const arm = (reason: LossReason, deadline_at: number | null) => {
     if (deadline_at !== null && (earliest === null || deadline_at < earliest.deadline_at)) earliest = { reason, deadline_at }
   }
-  // Of two at one instant the first one here is said. A cancel comes first: what it ends is not tried again.
-  arm('CANCEL_GRACE', task.cancel_deadline_at)
+  // Of two at one instant the first one here is said.
   arm('START_DEADLINE', task.start_deadline_at)
   arm('HEARTBEAT', task.heartbeat_deadline_at)
   arm('TIMEOUT', task.timeout_at)
@@ -32,11 +44,11 @@ export function earliestLoss(task: TaskRow): ArmedDeadline | null {
 }
 
 export function reconcileLost({ rows, now, lag_ms, hold_until }: ReconcileState): readonly Decision[] {
-  if (lag_ms > LOSS_LAG_MS_MAX || (hold_until !== null && now < hold_until)) return []
-  const passed: { readonly task: TaskRow; readonly loss: ArmedDeadline }[] = []
+  if (lag_ms > LOSS_LAG_MS_MAX) return []
+  const passed: { readonly task: TaskRow; readonly loss: DueDeadline }[] = []
   for (const task of rows.hotRows('tasks')) {
-    const loss = earliestLoss(task)
-    if (loss !== null && loss.deadline_at <= now) passed.push({ task, loss })
+    const loss = earliestLoss(task, hold_until)
+    if (loss !== null && loss.due_at <= now) passed.push({ task, loss })
   }
   passed.sort(
     (left, right) =>

@@ -8,8 +8,8 @@ import { earliestLoss } from './lost.js'
 export function wakeAt({ rows, now, hold_until }: Pick<ReconcileState, 'rows' | 'now' | 'hold_until'>): number | null {
   let earliest = Number.POSITIVE_INFINITY
   for (const task of rows.hotRows('tasks')) {
-    const loss = earliestLoss(task)
-    if (loss !== null) earliest = Math.min(earliest, Math.max(loss.deadline_at, hold_until ?? loss.deadline_at))
+    const loss = earliestLoss(task, hold_until)
+    if (loss !== null) earliest = Math.min(earliest, loss.due_at)
     // One that is due already is dispatched now, or waits for room: as a wish it would call for turn after turn.
     else if (task.state === 'RETRY_WAIT' && task.retry_at !== null && task.retry_at > now) earliest = Math.min(earliest, task.retry_at)
   }

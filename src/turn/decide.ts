@@ -24,7 +24,7 @@ export type Spoken = 'quiet' | 'speaking' | 'cut_off'
 export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<Spoken> {
   for (;;) {
     await loadPlanNeeds({ store: deps.store, lookup }, workspace.rows)
-    const recorded = { ...recordedIn(workspace, pass), outage_ms: pass.outage_ms, is_unheard: pass.is_unheard }
+    const recorded = { ...recordedIn(workspace), outage_ms: pass.outage_ms, is_unheard: pass.is_unheard }
     pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
     const decisions = deps.reconcile.decide({ rows: workspace.rows, now: pass.now, lag_ms: pass.lag_ms, hold_until: pass.hold_until })
     if (pass.reconcile_count === 0) noteLeftOver(pass, workspace, { decisions, recorded })
@@ -47,11 +47,10 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
 }
 
 /** A hold that this turn recorded already counts as any other. */
-function recordedIn({ snapshot }: Workspace, { wished }: Pass): Pick<Recorded, 'wake_at' | 'hold_until'> {
+function recordedIn({ snapshot }: Workspace): Pick<Recorded, 'wake_at' | 'hold_until'> {
   if (snapshot === undefined) return { wake_at: null, hold_until: null }
-  const { revision, watermarks } = snapshot.revision
-  const wake_at = wished?.revision === revision ? wished.wake_at : atOf(watermarks.wake_at)
-  return { wake_at, hold_until: atOf(watermarks.hold_until) }
+  const { wake_at, hold_until } = snapshot.revision.watermarks
+  return { wake_at: atOf(wake_at), hold_until: atOf(hold_until) }
 }
 
 const atOf = (text: string | null): number | null => (text === null ? null : instantMs(text))

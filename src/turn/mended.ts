@@ -34,9 +34,12 @@ export function noteLeftOver(pass: Pass, workspace: Workspace, { decisions, reco
   }
   const { wake_at, hold_until } = recorded
   if (wake_at === null || pass.now - wake_at <= TURN_GAP_MS_MAX || pass.outage_ms > 0) return
+  const isLate = (due_at: number) => pass.now - Math.max(wake_at, due_at) > TURN_GAP_MS_MAX
   // A retry that is due may have waited for room: only where nothing has made room since is it known not to have.
   const isHeldAnew = pass.hold_until !== null && pass.hold_until !== hold_until
-  const isActedOn = isHeldAnew || decisions.some(({ said_by }) => said_by === 'lost') || (isUnchanged && retries > 0)
+  // What is on record may be the instant of such a retry, at which turns have looked without a word.
+  const isLost = decisions.some((decision) => decision.said_by === 'lost' && isLate(deadlineOf(decision)))
+  const isActedOn = isHeldAnew || isLost || (isUnchanged && retries > 0)
   if (isActedOn) note(pass, 'wake_missed', 1)
 }
 
@@ -47,6 +50,10 @@ function note({ mended }: Pass, kind: Mended, count: number): void {
 /** For how long nobody had published when this turn began; 0: nobody ever has. */
 function stoodFor({ now }: Pass, { snapshot }: Workspace): number {
   return snapshot === undefined ? 0 : now - instantMs(snapshot.revision.published_at)
+}
+
+function deadlineOf({ drafts }: Decision): number {
+  return Math.min(...drafts.flatMap((draft) => (draft.event_type === 'AttemptLost' ? [instantMs(draft.basis.deadline_at ?? '')] : [])))
 }
 
 const isRetry = ({ drafts }: Decision): boolean =>

@@ -34,10 +34,6 @@ export type TurnDeps = TableStore &
     readonly log?: (message: string) => void
   }
 
-/** When the last turn of this process wished to be called again, standing on this revision. One that publishes nothing
- *  records nothing, and what was due before it has been looked at all the same. */
-export type Wish = { readonly revision: string; readonly wake_at: number | null }
-
 export type Pass = {
   readonly turn_id: string
   /** The server's time of the pointer read. */
@@ -55,7 +51,6 @@ export type Pass = {
   readonly outage_ms: number
   /** Workers cannot speak, or could not until a moment ago; or nobody knows whether they could. */
   readonly is_unheard: boolean
-  readonly wished: Wish | undefined
   /** No deadline is acted on before it. */
   hold_until: number | null
   more: boolean
@@ -67,7 +62,7 @@ export type Pass = {
 }
 
 /** What the process remembers of the turns before this one. */
-export type Remembered = Pick<Pass, 'outage_ms' | 'is_unheard' | 'wished'>
+export type Remembered = Pick<Pass, 'outage_ms' | 'is_unheard'>
 
 export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, remembered: Remembered): Pass {
   const revision = workspace.snapshot?.revision

@@ -36,7 +36,6 @@ import {
   type TurnDeps,
   takeSlice,
   waitForPointer,
-  type Wish,
 } from './pass.js'
 import { traceCompaction } from './trace.js'
 import { reportOf } from './watch.js'
@@ -79,7 +78,6 @@ export function createTurn(deps: TurnDeps): Turn {
   /** Also after an error, which forgets the workspace. */
   let has_seen_pointer = false
   const outages = createOutages()
-  let wished: Wish | undefined
 
   async function follow(): Promise<number> {
     const { published, server_time } = await readPointer(deps.store)
@@ -183,7 +181,7 @@ export function createTurn(deps: TurnDeps): Turn {
     const revision = workspace.snapshot?.revision
     const outage_ms = outages.before(revision, server_time, deps.clock.elapsed())
     const is_unheard = outages.isBlind(revision, server_time) || isUnheard(deps.unheard?.(), workspace.rows, server_time)
-    const pass = beginPass(deps, workspace, server_time, { outage_ms, is_unheard, wished })
+    const pass = beginPass(deps, workspace, server_time, { outage_ms, is_unheard })
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
     for (;;) {
@@ -236,9 +234,7 @@ export function createTurn(deps: TurnDeps): Turn {
         if (pass !== 'lost') {
           outages.reached()
           noteEnd(pass, began)
-          const wake_at = wakeAt(deps, workspace, pass)
-          wished = { revision: workspace.published?.pointer.revision ?? '', wake_at }
-          return answerOf(deps, pass, workspace, wake_at)
+          return answerOf(deps, pass, workspace, wakeAt(deps, workspace, pass))
         }
         workspace.rows.discard()
       } catch (error) {

@@ -75,7 +75,7 @@ export const EXECUTION: readonly Mutant[] = [
   },
   {
     name: 'attempts given up by a turn that is far behind',
-    edits: [{ file: 'src/controllers/lost.ts', find: 'lag_ms > LOSS_LAG_MS_MAX || ', replace: 'lag_ms < 0 * LOSS_LAG_MS_MAX || ' }],
+    edits: [{ file: 'src/controllers/lost.ts', find: 'lag_ms > LOSS_LAG_MS_MAX', replace: 'lag_ms < 0 * LOSS_LAG_MS_MAX' }],
     killed_by: turn('controllers', 'give nothing up in a turn that is far behind, and give it up in the next one'),
   },
   {

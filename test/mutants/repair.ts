@@ -7,7 +7,7 @@ const repair = (file: string, title: string): Check => ({ file: `test/repair/${f
 export const REPAIR: readonly Mutant[] = [
   {
     name: 'a turn taken for late because of what an earlier one has looked at',
-    edits: [{ file: 'src/turn/decide.ts', find: 'wished?.revision === revision', replace: "wished?.revision === ''" }],
+    edits: [{ file: 'src/controllers/hold.ts', find: 'Math.max(wake_at, first)', replace: 'Math.min(wake_at, first)' }],
     killed_by: repair(
       'dispatch',
       'an attempt that falls silent while a retry waits for room is given up in time: what was due before it has been looked at',

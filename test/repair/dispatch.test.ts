@@ -148,3 +148,15 @@ test('an attempt that falls silent while a retry waits for room is given up in t
   expect(await rows('tasks')).toContainEqual(expect.objectContaining({ asset_key: 'c', outcome_reason: 'HEARTBEAT' }))
   expect(await repairs()).toEqual({})
 })
+
+test('the same with two processes that take turns: neither knows of the other what it has looked at', async () => {
+  const { automation, turn, pass, rows, repairs, wake_in_ms: first_wake_in_ms } = await withRetryBehind(5, 60)
+  const other = automation('other')
+  await other.turn()
+  await pass(Math.max(SECOND_MS, first_wake_in_ms ?? 0))
+  const { wake_in_ms } = await turn()
+  await pass(wake_in_ms ?? 0)
+  await other.turn()
+  expect(await rows('tasks')).toContainEqual(expect.objectContaining({ asset_key: 'c', outcome_reason: 'HEARTBEAT' }))
+  expect([await repairs(), await other.repairs()]).toEqual([{}, {}])
+})

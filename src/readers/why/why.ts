@@ -70,7 +70,7 @@ function sayingOf(rows: WhyRows, now: number): Said {
   if (task === undefined) return withoutTask(run)
   if (isOver(task.state))
     return { code: 'OVER', sentence: howItEnded(task, task.state, rows.upstream), since_at: task.finished_at, upstream: rows.upstream }
-  if (run.state === 'CANCELLING' || task.cancel_requested_at !== null) return cancelling(run, task, givenUpAt(rows, now))
+  if (run.state === 'CANCELLING' || task.cancel_requested_at !== null) return cancelling(run, task)
   switch (task.state) {
     case 'PLANNED':
       return { code: 'BEING_PLANNED', sentence: `${task.task_key} is being planned. The next turn makes it ready.` }
@@ -114,16 +114,17 @@ function withoutTask(run: RunRow): Said {
   }
 }
 
-function cancelling(run: RunRow, task: TaskRow, givenUp: GivenUp): Said {
+function cancelling(run: RunRow, task: TaskRow): Said {
   const since_at = task.cancel_requested_at ?? run.cancel_requested_at
   const since = since_at === null ? '' : ` since ${instantText(since_at)}`
-  const deadline = task.cancel_deadline_at === null ? null : givenUp(task.cancel_deadline_at)
-  const end = deadline === null ? '' : ` At ${instantText(deadline.at)} it is given up as CANCELLED.${deadline.held}`
+  // The grace is not held back, whatever else is.
+  const due_at = task.cancel_deadline_at
+  const end = due_at === null ? '' : ` At ${instantText(due_at)} it is given up as CANCELLED.`
   return {
     code: 'CANCELLING',
     sentence: `Run ${run.run_id} is being cancelled${since}, and ${task.task_key} is ${task.state}: ${task.state === 'DISPATCHED' ? 'the attempt is taken back, unless a worker has it already' : 'its worker is told to stop, at the latest with the answer to its next heartbeat'}.${end}`,
     since_at,
-    due_at: deadline?.at ?? null,
+    due_at,
   }
 }
 
