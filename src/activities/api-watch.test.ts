@@ -6,7 +6,7 @@ import { watchApi } from './api-watch.js'
 function watched(...down: readonly (readonly [number, number])[]) {
   const time = createVirtualTime(0)
   const logged: string[] = []
-  const state = { asked: 0, isNeeded: true }
+  const state: { asked: number; isNeeded: boolean | undefined } = { asked: 0, isNeeded: true }
   const watch = watchApi({
     clock: time.clock(),
     async ask() {
@@ -37,7 +37,7 @@ test('they cannot while it is down, and ten seconds after it is back that is rem
   await time.pass(2_000)
   expect(watch.unheard()).toBeUndefined()
   expect(logged).toEqual([
-    'The API does not answer workers: connect ECONNREFUSED. No attempt is given up until workers can speak again.',
+    'The API does not answer workers: connect ECONNREFUSED. No attempt is given up until workers can speak again, or 15 minutes have passed.',
     'The API answers workers again, after 15 s.',
   ])
 })
@@ -53,4 +53,53 @@ test('nobody asks while no attempt is out', async () => {
   state.isNeeded = false
   await time.pass(600_000)
   expect(state.asked).toBe(0)
+})
+
+const MINUTE = 60_000
+
+/** In which seconds workers are taken for unheard. */
+async function unheardSeconds({ time, watch }: ReturnType<typeof watched>, until_ms: number): Promise<readonly number[]> {
+  const seconds: number[] = []
+  while (time.now() < until_ms) {
+    await time.pass(1_000)
+    if (watch.unheard() !== undefined) seconds.push(Math.floor(time.now() / 1_000))
+  }
+  return seconds
+}
+
+test('an API that is away for a few seconds again and again is one outage, which ends after a quarter of an hour', async () => {
+  const flapping = Array.from({ length: 180 }, (_, turn) => [10 + turn * 10, 13 + turn * 10] as const)
+  const down = watched(...flapping, [2_000, 2_030])
+  const seconds = await unheardSeconds(down, 35 * MINUTE)
+  const flapped = seconds.filter((second) => second < 1_900)
+  expect(flapped.length).toBeGreaterThan(50)
+  expect(Math.max(...flapped)).toBeLessThanOrEqual(10 + 15 * 60 + 1)
+  // It was well for a while meanwhile.
+  expect(seconds).toContain(2_020)
+})
+
+test('one that never comes back is no reason any more after a quarter of an hour, nor when it comes back then', async () => {
+  const seconds = await unheardSeconds(watched([5, 1_200]), 25 * MINUTE)
+  expect(seconds).toContain(14 * 60)
+  expect(Math.max(...seconds)).toBeLessThanOrEqual(5 + 15 * 60 + 1)
+})
+
+test('nor where nothing was out for a moment: what is sent anew finds the same API', async () => {
+  const down = watched([5, 100_000])
+  await unheardSeconds(down, 20 * MINUTE)
+  down.state.isNeeded = false
+  await down.time.pass(3_000)
+  down.state.isNeeded = true
+  expect(await unheardSeconds(down, 25 * MINUTE)).toEqual([])
+})
+
+test('an outage is not forgotten where nobody knows for a moment whether anything is out', async () => {
+  const { time, watch, state } = watched([5, 60])
+  await time.pass(20_500)
+  state.isNeeded = undefined
+  await time.pass(3_000)
+  expect(watch.unheard()).toMatchObject({ is_over: false })
+  state.isNeeded = false
+  await time.pass(2_000)
+  expect(watch.unheard()).toBeUndefined()
 })

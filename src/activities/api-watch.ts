@@ -2,7 +2,8 @@
 // would give an attempt up learns from it that nobody could speak. It decides nothing itself.
 
 import { messageOf } from '../core/errors.js'
-import { type Clock, SECOND_MS } from '../core/time.js'
+import { API_OUTAGE_MS_MAX, API_STEADY_MS } from '../core/limits.js'
+import { type Clock, MINUTE_MS, SECOND_MS } from '../core/time.js'
 import type { Unheard } from '../turn/outage.js'
 import { reasonOf } from './signed-post.js'
 
@@ -10,8 +11,8 @@ export type ApiWatchDeps = {
   readonly clock: Clock
   /** Asks the API, where workers find it, whether it is there; what is wrong, in words. */
   readonly ask: () => Promise<string | undefined>
-  /** Whether an attempt is with a worker, or on its way to one. */
-  readonly isNeeded: () => boolean
+  /** Whether an attempt is with a worker, or on its way to one; undefined: this process does not know at the moment. */
+  readonly isNeeded: () => boolean | undefined
   readonly log: (message: string) => void
   readonly stopping: AbortSignal
 }
@@ -36,17 +37,22 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
   let failures = 0
   let down_since = 0
   let last: { readonly from: number; readonly until: number } | undefined
+  /** When the first of those outages began between which the API was never well for long: together they are one. */
+  let trouble_since: number | undefined
+  let answering_since = 0
 
   const isDown = () => failures >= FAILURES_MIN
 
   function noteAnswer(asked_at: number): void {
     if (isDown()) {
       last = { from: down_since, until: clock.elapsed() }
+      answering_since = last.until
       log(`The API answers workers again, after ${Math.round((last.until - last.from) / SECOND_MS)} s.`)
     }
     failures = 0
     down_since = asked_at
     wasReached = true
+    if (clock.elapsed() - answering_since >= API_STEADY_MS) trouble_since = undefined
   }
 
   function noteFailure(asked_at: number, fault: string): void {
@@ -54,26 +60,37 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
     if (failures === 0) down_since = asked_at
     failures += 1
     if (failures === FAILURES_MIN) {
-      log(`The API does not answer workers: ${fault}. No attempt is given up until workers can speak again.`)
+      trouble_since ??= down_since
+      log(
+        `The API does not answer workers: ${fault}. No attempt is given up until workers can speak again, or ${API_OUTAGE_MS_MAX / MINUTE_MS} minutes have passed.`,
+      )
     }
+  }
+
+  /** Nobody has anything to say. That it is well is learnt from its answers alone. */
+  function forget(): void {
+    failures = 0
+    last = undefined
+    answering_since = clock.elapsed()
   }
 
   async function go(): Promise<void> {
     for (;;) {
       await clock.sleep(ASK_EVERY_MS)
       if (stopping.aborted) return
-      if (isNeeded()) {
+      if (isNeeded() !== false) {
         const asked_at = clock.elapsed()
         const fault = await ask()
         if (fault === undefined) noteAnswer(asked_at)
         else noteFailure(asked_at, fault)
-      } else failures = 0
+      } else forget()
     }
   }
 
   return {
     unheard() {
       const now = clock.elapsed()
+      if (trouble_since === undefined || now - trouble_since > API_OUTAGE_MS_MAX) return undefined
       if (isDown()) return { for_ms: now - down_since, is_over: false }
       return last !== undefined && now - last.until <= REMEMBERED_MS ? { for_ms: now - last.from, is_over: true } : undefined
     },

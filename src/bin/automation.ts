@@ -143,7 +143,10 @@ function createWork({ config, deps, port, submit, metrics, log, closed }: Work) 
   const api_watch = watchApi({
     clock: clockUntil(deps.clock, closed),
     ask: askHealth(api_url),
-    isNeeded: () => (turn.workspace().rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0,
+    isNeeded() {
+      const { snapshot, rows } = turn.workspace()
+      return snapshot === undefined ? undefined : (rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0
+    },
     log,
     stopping: closed,
   })
