@@ -115,7 +115,7 @@ export const SURVIVAL: readonly Mutant[] = [
   },
   {
     name: 'code that may go on after its grace',
-    edits: [{ file: 'src/controllers/lost.ts', find: "  arm('CANCEL_GRACE', task.cancel_deadline_at)\n", replace: '' }],
+    edits: [{ file: 'src/controllers/lost.ts', find: 'grace_at <= held_due_at', replace: 'grace_at < 0 * held_due_at' }],
     killed_by: CANCELLED,
   },
   {
