@@ -166,8 +166,12 @@ export function protocolSuite(
       test('takes a delivery that waited, once, for as long as it says that it counts', async () => {
         const attempt_id = newAttempt()
         const one = living({ ...template, asset_key: 'conformance.touch', upstream: {} }, attempt_id)
+        // It has the attempt until its end is answered: what comes later is for the API to refuse.
+        let has_both = false
+        receiver.answerBy(({ path }) => (path === 'completed' && !has_both ? { status: 503 } : undefined))
         expect((await deliver([one], Date.now() - 2_000)).status).toBe(401)
         expect([(await deliver([one])).status, (await deliver([one])).status]).toEqual([200, 200])
+        has_both = true
         await receiver.completed(attempt_id)
         expect(touched()).toEqual([attempt_id])
       })
