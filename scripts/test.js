@@ -12,7 +12,7 @@ const SUITES = ['system', 'temporal', 'properties', 'contract', 'invariants', 'c
 
 /** Simulated here; `npm run sim` runs any number of others. A seed of execution takes as long as five of the truth layer. */
 const SEEDS = 200
-const EXECUTION_SEEDS = 30
+const EXECUTION_SEEDS = 40
 
 /** Of the crash points that cost most, one in so many is run here; `npm run crash` runs all of them. */
 const CRASH_SAMPLE = 8

@@ -43,7 +43,7 @@ export type Appender = {
   readonly append: (batch: readonly LedgerEvent[]) => Promise<AppendAnswer>
   /** Several batches in one segment of their own, without waiting for other callers. */
   readonly appendTogether: (batches: readonly (readonly LedgerEvent[])[]) => Promise<AppendAnswer>
-  /** This machine's clock, corrected by the store's last answer: the time that events are stamped with. */
+  /** The store's time by its last answer, and what has passed since: events are stamped with it. */
   readonly now: () => number
 }
 
@@ -140,12 +140,13 @@ type SegmentWriter = {
 }
 
 function createSegmentWriter({ store, scope, clock, random, closedThrough, server_time: heard, log }: AppenderDeps): SegmentWriter {
-  /** Store's clock minus ours, from its last answer: names are made of the store's time, not of this machine's. */
-  let skew_ms = heard === undefined ? undefined : heard - clock.now()
+  /** The store's last answer: names and stamps are made of its time, and not of this machine's. */
+  let last = heard === undefined ? undefined : { server_time: heard, at: clock.elapsed() }
   const noteTime = (server_time: number) => {
-    skew_ms = server_time - clock.now()
+    last = { server_time, at: clock.elapsed() }
   }
-  const storeTime = () => clock.now() + (skew_ms ?? 0)
+  // What has passed since is counted by the clock that nobody sets: a machine whose own is corrected stamps no word wrong.
+  const storeTime = () => (last === undefined ? clock.now() : Math.floor(last.server_time + clock.elapsed() - last.at))
   const currentMinute = () => segmentMinute(storeTime(), closedThrough())
 
   /** What is under the name, when it holds the same keys: durable, ours or somebody's. */
@@ -209,7 +210,7 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, serve
       onTry()
       if (attempt > 0) await clock.sleep(Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_LONGEST_MS))
       // Before the first answer this machine's clock may be wrong by hours, and would leave a stray copy in an old minute.
-      if (skew_ms === undefined) await learnTime(objectNameAt(currentMinute(), salt))
+      if (last === undefined) await learnTime(objectNameAt(currentMinute(), salt))
       const minute = currentMinute()
       const name = objectNameAt(minute, salt)
       const bytes = encodeSegment({ ...scope, write_id, written_at: instantText(storeTime()), batches: segmentBatches })
