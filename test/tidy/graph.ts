@@ -131,6 +131,7 @@ export const planted: readonly Planted[] = [
   reserved('src/tables/planted-write.ts', 'src/storage/write-once.ts', 'reserved/storage/write-once'),
   foreignPackage('core'),
   foreignPackage('core/hash'),
+  foreignPackage('core/cron/expression'),
   foreignPackage('events'),
   foreignPackage('partitions'),
   foreignPackage('projections'),
