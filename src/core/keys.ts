@@ -104,6 +104,20 @@ export const attemptLostKey = ({ run_id, task_key, attempt }: AttemptRef): strin
 /** Who has an attempt that is taken back: no execution, so that none can start it. The same for all who take it back. */
 export const withdrawnExecutionId = (attempt_id: string): string => ulidFromBytes(sha256(`withdrawn/${attempt_id}`).subarray(0, 16))
 
+// Schedules
+
+export const scheduleDefinedKey = ({ schedule_id }: { readonly schedule_id: string }, request: string): string =>
+  `schedule_def:${schedule_id}:${request}`
+export const scheduleRemovedKey = ({ schedule_id }: { readonly schedule_id: string }, request: string): string =>
+  `schedule_removed:${schedule_id}:${request}`
+export const scheduleStatusKey = ({ schedule_id }: { readonly schedule_id: string }, request: string): string =>
+  `schedule_status:${schedule_id}:${request}`
+/** `epoch` is that of the decision's `to`, in seconds, rounded down. */
+export const scheduleTickedKey = (schedule_id: string, epoch: number): string => `sched_tick:${schedule_id}:${epoch}`
+export const manualScheduleTickedKey = (schedule_id: string, request: string): string => `sched_tick:${schedule_id}:manual:${request}`
+export const tickId = (schedule_id: string, epoch: number): string => `${schedule_id}:${epoch}`
+export const manualTickId = (schedule_id: string, request: string): string => `${schedule_id}:manual:${request}`
+
 // Sensors
 
 export const sensorPollKey = (sensor_id: string, poll_epoch: number, cursor_before: string | null): string =>

@@ -161,6 +161,20 @@ export const CALLBACK_BYTES_MAX = 192 * KB
 // Schedules, sensors, backfills
 
 export const CATCHUP_TICKS_MAX = 100
+/** A day's misses run, but of many only the newest few: what is older is seldom what anybody waits for. */
+export const CATCHUP_WINDOW_MINUTES_DEFAULT = 1_440
+export const CATCHUP_TICKS_DEFAULT = 3
+export const CATCHUP_WINDOW_MINUTES_MAX = Math.floor(DURATION_SECONDS_MAX / 60)
+/** More lists of instants than anybody reads; one instant that several of them name is one tick. */
+export const CRON_EXPRESSIONS_MAX = 50
+/** As many as list every value of every field. */
+export const CRON_CHARACTERS_MAX = 1_000
+/** How far an offset may lead away from the last complete partition: a century of hours. */
+export const PARTITION_OFFSET_MAX = 1_000_000
+/** Spans of instants that a change cut off and that nobody has counted yet. Beyond it, those of one cron and zone become one. */
+export const OWED_SPANS_MAX = 20
+/** Whatever cannot become one: a change beyond it is refused until a turn has counted. A row stays well below an event. */
+export const OWED_SPANS_KEPT_MAX = 200
 export const CHUNK_PARTITIONS_MAX = 10_000
 export const BACKFILL_CONCURRENT_RUNS_MAX = 1_000
 /** A trigger and the runs that it requests are one batch. */
@@ -231,7 +245,7 @@ export const LOSS_LAG_MS_MAX = 30 * SECOND_MS
 // Tables
 
 /** Raised with every change that can alter a row (DATA section 7). */
-export const FOLD_VERSION = 2
+export const FOLD_VERSION = 3
 /** Deltas that a reader opens one by one, and rows that every process holds decoded: either makes a merge due. */
 export const MERGE_DUE_DELTAS = 64
 export const MERGE_DUE_ROWS = 60_000

@@ -27,6 +27,8 @@ export type Envelope<Type extends string, Payload, Basis> = {
 /** Nothing is checked; whoever sends one all the same has it in the segment's digest. */
 export type NoBasis = { readonly basis?: { readonly [name: string]: unknown } }
 export type WithBasis<Basis> = { readonly basis: Basis }
+/** Checked where it is given. */
+export type WithOptionalBasis<Basis> = { readonly basis?: Basis }
 
 const ENVELOPE = {
   event_id: id('ulid'),
@@ -51,25 +53,37 @@ export type EventSchema = {
   readonly byte_limits: readonly { readonly member: string; readonly bytes_max: number }[]
 }
 
-type Declaration<Type extends string, Payload extends z.ZodType, Basis> = {
+type Declaration<Type extends string, Payload extends z.ZodType, Basis, OptionalBasis> = {
   readonly event_type: Type
   readonly payload: Payload
   readonly basis?: Basis
+  readonly optional_basis?: OptionalBasis
   readonly byte_limits?: EventSchema['byte_limits']
 }
 
-export function defineEvent<const Type extends string, Payload extends z.ZodType, Basis extends z.ZodType | undefined = undefined>(
-  declaration: Declaration<Type, Payload, Basis>,
-) {
-  const { event_type, payload, basis } = declaration
+export function defineEvent<
+  const Type extends string,
+  Payload extends z.ZodType,
+  Basis extends z.ZodType | undefined = undefined,
+  OptionalBasis extends z.ZodType | undefined = undefined,
+>(declaration: Declaration<Type, Payload, Basis, OptionalBasis>) {
+  const { event_type, payload, basis, optional_basis } = declaration
   const schema = z.object({
     ...ENVELOPE,
     event_type: z.literal(event_type),
     event_version: z.literal(1),
-    basis: basis ?? NO_BASIS,
+    basis: basis ?? optional_basis?.exactOptional() ?? NO_BASIS,
     payload,
   })
-  return { event_type, event_version: 1, payload, basis: basis as Basis, schema, byte_limits: declaration.byte_limits ?? [] } as const
+  return {
+    event_type,
+    event_version: 1,
+    payload,
+    basis: basis as Basis,
+    optional_basis: optional_basis as OptionalBasis,
+    schema,
+    byte_limits: declaration.byte_limits ?? [],
+  } as const
 }
 
 /** The type of the events that a definition accepts. */
@@ -77,9 +91,16 @@ export type EventOfSchema<Definition> = Definition extends {
   readonly event_type: infer Type extends string
   readonly payload: infer Payload extends z.ZodType
   readonly basis: infer Basis
+  readonly optional_basis: infer OptionalBasis
 }
-  ? Envelope<Type, Parsed<Payload>, [Basis] extends [z.ZodType] ? WithBasis<Parsed<Basis>> : NoBasis>
+  ? Envelope<Type, Parsed<Payload>, BasisOf<Basis, OptionalBasis>>
   : never
+
+type BasisOf<Basis, OptionalBasis> = [Basis] extends [z.ZodType]
+  ? WithBasis<Parsed<Basis>>
+  : [OptionalBasis] extends [z.ZodType]
+    ? WithOptionalBasis<Parsed<OptionalBasis>>
+    : NoBasis
 
 /** People's commands say who and, if they like, why. */
 export const COMMANDED_BY = { requested_by: id('text').exactOptional(), reason: textOf(REASON_CHARACTERS_MAX).exactOptional() }

@@ -31,6 +31,16 @@ import {
   type RunRequested,
 } from './run.js'
 import {
+  SCHEDULE_DEFINED,
+  SCHEDULE_REMOVED,
+  SCHEDULE_STATUS_CHANGED,
+  SCHEDULE_TICKED,
+  type ScheduleDefined,
+  type ScheduleRemoved,
+  type ScheduleStatusChanged,
+  type ScheduleTicked,
+} from './schedule.js'
+import {
   ATTEMPT_LOST,
   type AttemptLost,
   DISPATCH_ENQUEUED,
@@ -51,6 +61,10 @@ export type LedgerEvent =
   | AssetRemoved
   | PoolDefined
   | PoolRemoved
+  | ScheduleDefined
+  | ScheduleRemoved
+  | ScheduleStatusChanged
+  | ScheduleTicked
   | RunRequested
   | RunCancelRequested
   | PlanCreated
@@ -71,6 +85,10 @@ const SCHEMAS = {
   AssetRemoved: [ASSET_REMOVED],
   PoolDefined: [POOL_DEFINED],
   PoolRemoved: [POOL_REMOVED],
+  ScheduleDefined: [SCHEDULE_DEFINED],
+  ScheduleRemoved: [SCHEDULE_REMOVED],
+  ScheduleStatusChanged: [SCHEDULE_STATUS_CHANGED],
+  ScheduleTicked: [SCHEDULE_TICKED],
   RunRequested: [RUN_REQUESTED],
   RunCancelRequested: [RUN_CANCEL_REQUESTED],
   PlanCreated: [PLAN_CREATED],

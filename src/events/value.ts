@@ -102,7 +102,7 @@ const rangeOf = (kind: 'partition_key' | 'dimension_key') =>
     .refine(({ start, end }) => start !== end, { error: 'two different ends; a range of one key is {"keys": [key]}' })
 
 const DIMENSION_RULE = '{"keys": […]}, {"range": {"start", "end"}}, {"all": true} or {"match": […]}'
-const dimensionSelector = z.union(
+export const dimensionSelector = z.union(
   [
     z.object({ keys: keysOf('dimension_key') }),
     z.object({ range: rangeOf('dimension_key') }),

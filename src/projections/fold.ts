@@ -31,6 +31,8 @@ import {
 import { foldPlanCreated, judgePlans } from './plan.js'
 import { foldPoolDefined, foldPoolRemoved } from './pool.js'
 import { foldPlanFailed, foldRunCancelRequested, foldRunRequested, judgeRunKey, recordRunKeyConflict } from './run.js'
+import { foldScheduleDefined, foldScheduleRemoved, foldScheduleStatusChanged } from './schedule.js'
+import { foldScheduleTicked } from './schedule-tick.js'
 import type { WorkingSet } from './working-set.js'
 
 /** What became of each entry of the batch, in its order. Everything that it may read is loaded (need.ts). */
@@ -138,6 +140,14 @@ function foldEvent(event: LedgerEvent, rows: WorkingSet, moment: Moment): Refusa
       return foldPoolDefined(rows, event, moment)
     case 'PoolRemoved':
       return foldPoolRemoved(rows, event, moment)
+    case 'ScheduleDefined':
+      return foldScheduleDefined(rows, event, moment)
+    case 'ScheduleRemoved':
+      return foldScheduleRemoved(rows, event, moment)
+    case 'ScheduleStatusChanged':
+      return foldScheduleStatusChanged(rows, event, moment)
+    case 'ScheduleTicked':
+      return foldScheduleTicked(rows, event, moment)
     case 'RunRequested':
       return foldRunRequested(rows, event, moment)
     case 'RunCancelRequested':

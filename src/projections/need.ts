@@ -11,6 +11,7 @@ import type { BatchEntry } from './outcome.js'
 import { listReferenceOf, listsOfTask } from './partition.js'
 import { keysOfPlan } from './plan.js'
 import { keysOfRun, keysOfRunRequested } from './run.js'
+import { keysOfScheduleTicked } from './schedule-tick.js'
 import type { KeyedRow } from './tables.js'
 import type { WorkingSet } from './working-set.js'
 
@@ -38,12 +39,17 @@ const MAY_NAME_MORE: ReadonlySet<LedgerEvent['event_type']> = new Set([
 
 function keysOfEvent(event: LedgerEvent, rows: WorkingSet, hints: Hints): readonly KeyedRow[] {
   switch (event.event_type) {
-    // Locations, pools and current definitions are in memory as a whole.
+    // Locations, pools, schedules, names and current definitions are in memory as a whole.
     case 'CodeLocationDeployed':
     case 'AssetRemoved':
     case 'PoolDefined':
     case 'PoolRemoved':
+    case 'ScheduleDefined':
+    case 'ScheduleRemoved':
+    case 'ScheduleStatusChanged':
       return NONE
+    case 'ScheduleTicked':
+      return keysOfScheduleTicked(event)
     case 'AssetDefined':
       return keysOfAssetDefined(event)
     case 'RunRequested':
@@ -84,11 +90,16 @@ function listReferencesOf(event: LedgerEvent): readonly ListReference[] {
       return listReferencesOfRequest(event)
     case 'PlanCreated':
       return event.payload.tasks.flatMap(({ p }) => listReferenceOf(p))
+    case 'ScheduleTicked':
+      return listReferencesOfTicked(event)
     case 'CodeLocationDeployed':
     case 'AssetDefined':
     case 'AssetRemoved':
     case 'PoolDefined':
     case 'PoolRemoved':
+    case 'ScheduleDefined':
+    case 'ScheduleRemoved':
+    case 'ScheduleStatusChanged':
     case 'RunCancelRequested':
     case 'PlanFailed':
     case 'DispatchRequested':
@@ -108,6 +119,11 @@ function listReferencesOfRequest({ payload }: EventOf<'RunRequested'>): readonly
   const pins = payload.definition_pins?.['list']
   if (typeof pins === 'object') references.push(pins)
   return references
+}
+
+function listReferencesOfTicked({ payload: { assets, ticks } }: EventOf<'ScheduleTicked'>): readonly ListReference[] {
+  const partitions = ticks.flatMap((tick) => listReferenceOf(tick.partitions))
+  return 'list' in assets ? [assets.list, ...partitions] : partitions
 }
 
 const NONE: readonly never[] = []

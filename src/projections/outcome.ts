@@ -128,6 +128,11 @@ function entityOf({ event_type, payload }: LedgerEvent): { readonly entity_kind:
     case 'PoolDefined':
     case 'PoolRemoved':
       return { entity_kind: 'POOL', entity_id: payload.pool_key }
+    case 'ScheduleDefined':
+    case 'ScheduleRemoved':
+    case 'ScheduleStatusChanged':
+    case 'ScheduleTicked':
+      return { entity_kind: 'SCHEDULE', entity_id: payload.schedule_id }
     case 'RunRequested':
     case 'RunCancelRequested':
     case 'PlanCreated':

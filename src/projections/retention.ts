@@ -38,6 +38,7 @@ export function expiryCut(table: TableName, fold_time: number, retention: Retent
       return { column: 'closed_at', at: floorTo(fold_time, DAY_MS) - retention.outbox_days * DAY_MS }
     case 'run_key_index':
     case 'pools':
+    case 'schedule_ticks':
       return { column: 'expires_at', at: fold_time }
     case 'runs':
     case 'tasks':
@@ -45,6 +46,8 @@ export function expiryCut(table: TableName, fold_time: number, retention: Retent
     case 'asset_definitions':
     case 'code_locations':
     case 'names':
+    case 'schedule_definitions':
+    case 'schedule_state':
     case 'partition_status':
     case 'run_key_conflicts':
     case 'quarantine':
@@ -62,3 +65,7 @@ export function isExpired(table: TableName, row: AnyRow | LooseRow, fold_time: n
 /** When a run key is free again; null: never. */
 export const runKeyExpiry = (run_key: string, fold_time: number, retention: RetentionPolicy): number | null =>
   isDerivedRunKey(run_key) ? fold_time + retention.idempotency_hours * HOUR_MS : null
+
+/** Of a row that counts what was skipped. It is fixed with the row, as every column is. */
+export const skippedTickExpiry = (fold_time: number, retention: RetentionPolicy): number =>
+  fold_time + retention.skipped_ticks_days * DAY_MS

@@ -2,6 +2,7 @@
 
 import type { AssetDefinitionRow } from './asset-table.js'
 import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
+import type { ScheduleStatus } from './schedule-table.js'
 
 export type TaskState = TaskRow['state']
 export type RunState = RunRow['state']
@@ -73,10 +74,17 @@ export const DEFINITION_MACHINE = machineOf([
   { from: ['CURRENT'], by: 'REMOVED', to: ['REMOVED'] },
 ] as const satisfies readonly Transition<DefinitionState, string>[])
 
+export const SCHEDULE_MACHINE = machineOf([
+  { from: ['ACTIVE'], by: 'PAUSED', to: ['PAUSED'] },
+  { from: ['PAUSED'], by: 'RESUMED', to: ['ACTIVE'] },
+  { from: ['ACTIVE', 'PAUSED'], by: 'REMOVED', to: ['REMOVED'] },
+] as const satisfies readonly Transition<ScheduleStatus, string>[])
+
 type CauseOf<M> = M extends ReadonlyMap<infer Cause, unknown> ? Cause : never
 export type TaskCause = CauseOf<typeof TASK_MACHINE>
 export type RunCause = CauseOf<typeof RUN_MACHINE>
 export type OutboxCause = CauseOf<typeof OUTBOX_MACHINE>
+export type ScheduleCause = CauseOf<typeof SCHEDULE_MACHINE>
 
 export const nextStates = <State extends string, Cause extends string>(
   machine: Machine<State, Cause>,

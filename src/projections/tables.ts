@@ -4,6 +4,7 @@ import { compareText, orderOf } from '../core/order.js'
 import { ASSET_DEFINITIONS, CODE_LOCATIONS, NAMES, PARTITION_STATUS, POOLS } from './asset-table.js'
 import { IDEMPOTENCY_KEYS, QUARANTINE, REFUSALS, RUN_KEY_CONFLICTS, RUN_KEY_INDEX } from './outcome-table.js'
 import { DEP_SATISFACTION, DISPATCH_OUTBOX, RUNS, TASKS } from './run-table.js'
+import { SCHEDULE_DEFINITIONS, SCHEDULE_STATE, SCHEDULE_TICKS } from './schedule-table.js'
 import type { KeyValue, RowOf, Table } from './table.js'
 
 export const TABLES = {
@@ -15,6 +16,9 @@ export const TABLES = {
   asset_definitions: ASSET_DEFINITIONS,
   code_locations: CODE_LOCATIONS,
   names: NAMES,
+  schedule_definitions: SCHEDULE_DEFINITIONS,
+  schedule_state: SCHEDULE_STATE,
+  schedule_ticks: SCHEDULE_TICKS,
   partition_status: PARTITION_STATUS,
   run_key_index: RUN_KEY_INDEX,
   run_key_conflicts: RUN_KEY_CONFLICTS,

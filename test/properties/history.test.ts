@@ -80,7 +80,9 @@ describe('createHistory', () => {
       }
     }
     const reasons = ['START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'CANCEL_GRACE', 'READY', 'RETRY_WAIT']
-    const wanted = ['legal', ...TROUBLES, ...EVENT_TYPES, ...reasons, 'SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED']
+    // Schedules are told of in histories of their own.
+    const told = EVENT_TYPES.filter((event_type) => !event_type.startsWith('Schedule'))
+    const wanted = ['legal', ...TROUBLES, ...told, ...reasons, 'SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED']
     expect(wanted.filter((name) => !seen.has(name))).toEqual([])
   })
 
@@ -160,6 +162,15 @@ function keyByFormula(event: LedgerEvent): string {
       return keys.poolDefinedKey(event.payload, request)
     case 'PoolRemoved':
       return keys.poolRemovedKey(event.payload, request)
+    case 'ScheduleDefined':
+      expect(event.payload.definition_hash).toBe(keys.definitionHash(event.payload.definition))
+      return keys.scheduleDefinedKey(event.payload, request)
+    case 'ScheduleRemoved':
+      return keys.scheduleRemovedKey(event.payload, request)
+    case 'ScheduleStatusChanged':
+      return keys.scheduleStatusKey(event.payload, request)
+    case 'ScheduleTicked':
+      return keys.scheduleTickedKey(event.payload.schedule_id, Date.parse(event.payload.to) / 1_000)
     case 'RunRequested':
       return keys.runRequestedKey(event.payload)
     case 'RunCancelRequested':

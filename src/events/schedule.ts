@@ -1,0 +1,200 @@
+// What is said about schedules: definitions, their end, pauses and resumes, and the decisions of ticks.
+
+import { z } from 'zod'
+import { canonicalJson } from '../core/canonical.js'
+import {
+  CATCHUP_TICKS_DEFAULT,
+  CATCHUP_TICKS_MAX,
+  CATCHUP_WINDOW_MINUTES_DEFAULT,
+  CATCHUP_WINDOW_MINUTES_MAX,
+  CRON_CHARACTERS_MAX,
+  CRON_EXPRESSIONS_MAX,
+  DEFINITION_BYTES_MAX,
+  PARTITION_OFFSET_MAX,
+  SELECTORS_MAX,
+  SHORT_TEXT_CHARACTERS_MAX,
+} from '../core/limits.js'
+import { instantMs } from '../core/time.js'
+import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
+import { assets, count, dimensionSelector, errorValue, id, instant, integer, longCount, type Parsed } from './value.js'
+import { positiveCount, priority, selector, tags, text } from './value.js'
+
+/** Which partitions a tick asks for: the last one that is complete at its instant, and which keys of other dimensions. */
+const partitionMapping = z.object({
+  type: z.literal('LAST_COMPLETE'),
+  /** 0: the last complete one; −1: the one before it. */
+  end_offset: integer(-PARTITION_OFFSET_MAX, PARTITION_OFFSET_MAX),
+  dims: z.record(id('name'), dimensionSelector).exactOptional(),
+})
+export type PartitionMapping = Parsed<typeof partitionMapping>
+
+const cron = z.string().min(1).max(CRON_CHARACTERS_MAX)
+
+/** Whether cron and zone can be read is checked by whoever defines: what gets in all the same is a tick that FAILED, and
+ *  no event in quarantine. With its defaults filled in, so that one schedule has one hash, whoever defines it. */
+export const scheduleDefinition = z.object({
+  cron_expressions: z.array(cron).min(1).max(CRON_EXPRESSIONS_MAX),
+  timezone: id('text'),
+  /** Selectors, as a request for a run has them: `a`, `+a`, `a+`, `group:x`, `tag:k=v`, `*`. */
+  asset_selection: z.array(z.string().min(1).max(SHORT_TEXT_CHARACTERS_MAX)).min(1).max(SELECTORS_MAX),
+  partition_mapping: partitionMapping.exactOptional(),
+  catchup_window_minutes: integer(1, CATCHUP_WINDOW_MINUTES_MAX),
+  max_catchup_ticks: integer(1, CATCHUP_TICKS_MAX),
+  catch_up_on_resume: z.boolean(),
+  overlap_policy: z.enum(['ALLOW', 'SKIP']),
+  tags: tags.exactOptional(),
+  priority: priority.exactOptional(),
+  description: text.exactOptional(),
+  /** Of a schedule that is new; what people made of it since stays. */
+  default_status: z.enum(['ACTIVE', 'PAUSED']),
+})
+export type ScheduleDefinition = Parsed<typeof scheduleDefinition>
+
+/** What a definition has where nobody says otherwise. */
+export const SCHEDULE_DEFAULTS = {
+  timezone: 'UTC',
+  catchup_window_minutes: CATCHUP_WINDOW_MINUTES_DEFAULT,
+  max_catchup_ticks: CATCHUP_TICKS_DEFAULT,
+  catch_up_on_resume: false,
+  overlap_policy: 'ALLOW',
+  default_status: 'ACTIVE',
+} as const satisfies Partial<ScheduleDefinition>
+
+export const SCHEDULE_DEFINED = defineEvent({
+  event_type: 'ScheduleDefined',
+  payload: z.object({
+    schedule_id: id('ulid'),
+    schedule_name: id('name'),
+    /** Of the code location that deploys it; none: it was made by the API. */
+    location_name: id('name').exactOptional(),
+    definition_hash: id('sha256'),
+    definition: scheduleDefinition,
+    ...COMMANDED_BY,
+  }),
+  /** 0: the schedule is new. */
+  optional_basis: z.object({ expected_definition_version: longCount }),
+  byte_limits: [{ member: 'definition', bytes_max: DEFINITION_BYTES_MAX }],
+})
+
+export const SCHEDULE_REMOVED = defineEvent({
+  event_type: 'ScheduleRemoved',
+  payload: z.object({ schedule_id: id('ulid'), ...COMMANDED_BY }),
+})
+
+export const SCHEDULE_STATUS_CHANGED = defineEvent({
+  event_type: 'ScheduleStatusChanged',
+  payload: z.object({ schedule_id: id('ulid'), to: z.enum(['ACTIVE', 'PAUSED']), ...COMMANDED_BY }),
+  optional_basis: z.object({ expected_state_version: longCount }),
+})
+
+/** A tick of whose selection nothing is left has no asset to name. */
+const tickAssets = z.union([assets, z.object({ keys: z.array(id('asset_key')).max(0) })])
+export type TickAssets = Parsed<typeof tickAssets>
+
+const tick = z
+  .object({
+    tick_id: id('text'),
+    scheduled_for: instant,
+    status: z.enum(['TRIGGERED', 'FAILED']),
+    partitions: selector,
+    /** Requests for runs in the event's batch that name this tick. */
+    run_count: count,
+    /** Of the first of them. */
+    run_key: id('text').exactOptional(),
+    request_fingerprint: id('sha256').exactOptional(),
+    error: errorValue.exactOptional(),
+  })
+  .refine(({ status, error }) => status !== 'FAILED' || error !== undefined, {
+    path: ['error'],
+    error: '{"code", "message"}: status FAILED requires it',
+  })
+export type Tick = Parsed<typeof tick>
+
+export const SKIP_REASONS = ['PAUSED', 'SUPERSEDED', 'CATCH_UP', 'OVERLAP', 'NO_PARTITION'] as const
+export type SkipReason = (typeof SKIP_REASONS)[number]
+
+const skipped = z
+  .object({
+    /** Of its last instant. */
+    tick_id: id('text'),
+    count: positiveCount,
+    first_scheduled_for: instant,
+    last_scheduled_for: instant,
+    reasons: z.partialRecord(z.enum(SKIP_REASONS), positiveCount),
+  })
+  .refine(({ reasons, count: total }) => Object.values(reasons).reduce((sum, each) => sum + each, 0) === total, {
+    path: ['reasons'],
+    error: 'counts whose sum is count',
+  })
+export type Skipped = Parsed<typeof skipped>
+
+const decision = z
+  .object({
+    schedule_id: id('ulid'),
+    kind: z.enum(['CRON', 'MANUAL']),
+    /** Excluded. Of a MANUAL one both are the instant that was asked for. */
+    from: instant,
+    /** Included. */
+    to: instant,
+    ticks: z.array(tick).max(CATCHUP_TICKS_MAX),
+    skipped: skipped.exactOptional(),
+    definition_hash: id('sha256'),
+    definition_version: longCount,
+    assets: tickAssets,
+    ...COMMANDED_BY,
+  })
+  .superRefine((payload, context) => {
+    const fault = decisionFault(payload)
+    if (fault !== undefined) context.addIssue({ code: 'custom', path: [...fault.path], message: fault.rule })
+  })
+
+type Decision = {
+  readonly kind: 'CRON' | 'MANUAL'
+  readonly from: string
+  readonly to: string
+  readonly ticks: readonly Tick[]
+  readonly skipped?: Skipped
+}
+
+/** What the parts of one decision must be to each other: each instant is in it once, and within what it decides. */
+function decisionFault({ kind, from, to, ticks, skipped: rest }: Decision) {
+  if (instantMs(from) > instantMs(to)) return { path: ['from'], rule: 'an instant that is not after to' }
+  if (kind === 'MANUAL') {
+    if (ticks.length !== 1 || rest !== undefined) return { path: ['ticks'], rule: 'one tick: a MANUAL one decides nothing else' }
+    return undefined
+  }
+  const isWithin = (at: string) => instantMs(from) < instantMs(at) && instantMs(at) <= instantMs(to)
+  const ids = new Set(rest === undefined ? [] : [rest.tick_id])
+  for (const [index, { tick_id, scheduled_for }] of ticks.entries()) {
+    if (!isWithin(scheduled_for)) return { path: ['ticks', index, 'scheduled_for'], rule: 'an instant after from and not after to' }
+    if (ids.has(tick_id)) return { path: ['ticks', index, 'tick_id'], rule: 'an id that no other tick of the decision has' }
+    ids.add(tick_id)
+  }
+  if (rest !== undefined && !(isWithin(rest.first_scheduled_for) && isWithin(rest.last_scheduled_for)))
+    return { path: ['skipped'], rule: 'instants after from and not after to' }
+  return undefined
+}
+
+/** One decision for an interval: the instants that run, and at most one counted row for those that do not. */
+export const SCHEDULE_TICKED = defineEvent({
+  event_type: 'ScheduleTicked',
+  payload: decision,
+  /** A CRON one rests on the state, a MANUAL one on the definition alone: ticks of the clock do not make it stale. */
+  basis: z.union([z.object({ expected_state_version: longCount }), z.object({ definition_version: longCount })], {
+    error: '{"expected_state_version"}, or {"definition_version"} for a MANUAL one',
+  }),
+})
+
+export type ScheduleDefined = EventOfSchema<typeof SCHEDULE_DEFINED>
+export type ScheduleRemoved = EventOfSchema<typeof SCHEDULE_REMOVED>
+export type ScheduleStatusChanged = EventOfSchema<typeof SCHEDULE_STATUS_CHANGED>
+export type ScheduleTicked = EventOfSchema<typeof SCHEDULE_TICKED>
+
+/** Whether the two fire at the same instants by what they say; the order of expressions says nothing. */
+export const hasSameTimes = (
+  left: Pick<ScheduleDefinition, 'cron_expressions' | 'timezone'>,
+  right: Pick<ScheduleDefinition, 'cron_expressions' | 'timezone'>,
+): boolean => timesOf(left) === timesOf(right)
+
+const timesOf = ({ cron_expressions, timezone }: Pick<ScheduleDefinition, 'cron_expressions' | 'timezone'>): string =>
+  canonicalJson([[...cron_expressions].sort(), timezone])

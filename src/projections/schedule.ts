@@ -1,0 +1,225 @@
+// Schedules: what they are, whether they fire, and who has which name. A removed one stays as a tombstone.
+
+import { assert } from '../core/errors.js'
+import { PRIORITY_DEFAULT } from '../core/limits.js'
+import type { EventOf } from '../events/event.js'
+import { hasSameTimes } from '../events/schedule.js'
+import type { NameRow } from './asset-table.js'
+import { type Moment, type Refusal, refusal } from './outcome.js'
+import { owedWith } from './schedule-owed.js'
+import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleStatus } from './schedule-table.js'
+import { nextStates, SCHEDULE_MACHINE, type ScheduleCause } from './state-machine.js'
+import type { WorkingSet } from './working-set.js'
+
+type Defined = EventOf<'ScheduleDefined'>
+
+/** A schedule as far as a definition of it is judged: as the rows have it, or as earlier parts of a batch will leave it. */
+export type KnownSchedule = Pick<ScheduleDefinitionRow, 'schedule_name' | 'location_name' | 'definition_version'> & {
+  readonly status: ScheduleStatus
+}
+export type ScheduleSource = {
+  readonly schedule: (schedule_id: string) => KnownSchedule | undefined
+  /** Whose the name is; undefined: nobody's. */
+  readonly holderOf: (schedule_name: string) => string | undefined
+}
+
+export const scheduleSourceOf = (rows: WorkingSet): ScheduleSource => ({
+  schedule(schedule_id) {
+    const definition = rows.get('schedule_definitions', schedule_id)
+    return definition === undefined ? undefined : { ...definition, status: stateOf(rows, schedule_id).status }
+  },
+  holderOf(schedule_name) {
+    const name = rows.get('names', 'SCHEDULE', schedule_name)
+    return name === undefined || name.released_at !== null ? undefined : name.entity_id
+  },
+})
+
+export function judgeScheduleDefined(source: ScheduleSource, { payload, basis }: Defined): Refusal | undefined {
+  const { schedule_id, schedule_name } = payload
+  const known = source.schedule(schedule_id)
+  if (known?.status === 'REMOVED') return refusal('TERMINAL', { schedule_id, status: known.status })
+  const owner = known?.location_name ?? null
+  if (known !== undefined && owner !== (payload.location_name ?? null))
+    return refusal('OWNED_ELSEWHERE', { schedule_id, location_name: owner })
+  const definition_version = known?.definition_version ?? 0
+  if (basis !== undefined && basis.expected_definition_version !== definition_version)
+    return refusal('STALE_BASIS', { schedule_id, definition_version })
+  const holder = source.holderOf(schedule_name)
+  if (holder !== undefined && holder !== schedule_id) return refusal('NAME_TAKEN', { schedule_name, schedule_id: holder })
+  return undefined
+}
+
+export function foldScheduleDefined(rows: WorkingSet, event: Defined, moment: Moment): Refusal | undefined {
+  const { payload } = event
+  const { schedule_id, location_name } = payload
+  if (location_name !== undefined && rows.get('code_locations', location_name) === undefined)
+    return refusal('UNKNOWN_ENTITY', { location_name })
+  const refused = judgeScheduleDefined(scheduleSourceOf(rows), event)
+  if (refused !== undefined) return refused
+  const known = rows.get('schedule_definitions', schedule_id)
+  if (known === undefined) {
+    rows.put('schedule_definitions', newDefinition(payload, moment))
+    rows.put('schedule_state', newState(payload, moment))
+  } else {
+    const redefined = redefine(rows, known, payload, moment)
+    if (redefined !== undefined) return redefined
+  }
+  if (known !== undefined && known.schedule_name !== payload.schedule_name) releaseName(rows, known, moment)
+  takeName(rows, payload, moment)
+  return undefined
+}
+
+function redefine(rows: WorkingSet, known: ScheduleDefinitionRow, payload: Defined['payload'], moment: Moment): Refusal | undefined {
+  const { schedule_id, schedule_name, definition } = payload
+  const state = stateOf(rows, schedule_id)
+  const isSame = known.definition_hash === payload.definition_hash
+  const isMoved = !isSame && !hasSameTimes(known, definition)
+  const owed = isMoved ? owedWith(state, known, 'SUPERSEDED', moment.at) : state.owed
+  if (owed === undefined) return tooMuchOwed(state)
+  const described = { schedule_name, description: definition.description ?? null, updated_at: moment.at, last_event_id: moment.event_id }
+  rows.put('schedule_definitions', {
+    ...known,
+    ...(isSame
+      ? {}
+      : {
+          ...columnsOf(payload),
+          definition_version: known.definition_version + 1,
+          cron_changed_at: isMoved ? moment.at : known.cron_changed_at,
+        }),
+    ...described,
+  })
+  putState(rows, { ...state, schedule_name, owed, floor_at: isMoved ? Math.max(state.floor_at, moment.at) : state.floor_at }, moment)
+  return undefined
+}
+
+const tooMuchOwed = ({ schedule_id, owed }: ScheduleStateRow): Refusal =>
+  refusal('CAP_REACHED', {
+    schedule_id,
+    message: `${owed.length} changes of this schedule wait to be counted. Start the automation, and change it again.`,
+  })
+
+const columnsOf = ({ definition_hash, definition }: Defined['payload']) => ({
+  definition_hash,
+  cron_expressions: definition.cron_expressions,
+  timezone: definition.timezone,
+  asset_selection: definition.asset_selection,
+  partition_mapping: definition.partition_mapping ?? null,
+  catchup_window_minutes: definition.catchup_window_minutes,
+  max_catchup_ticks: definition.max_catchup_ticks,
+  catch_up_on_resume: definition.catch_up_on_resume,
+  overlap_policy: definition.overlap_policy,
+  tags: definition.tags ?? {},
+  priority: definition.priority ?? PRIORITY_DEFAULT,
+  default_status: definition.default_status,
+})
+
+const newDefinition = (payload: Defined['payload'], { at, event_id }: Moment): ScheduleDefinitionRow => ({
+  schedule_id: payload.schedule_id,
+  schedule_name: payload.schedule_name,
+  location_name: payload.location_name ?? null,
+  definition_version: 1,
+  ...columnsOf(payload),
+  description: payload.definition.description ?? null,
+  created_at: at,
+  updated_at: at,
+  cron_changed_at: at,
+  removed_at: null,
+  row_version: 0,
+  last_event_id: event_id,
+})
+
+/** It does not fire what lies before it. */
+const newState = ({ schedule_id, schedule_name, definition }: Defined['payload'], { at, event_id }: Moment): ScheduleStateRow => ({
+  schedule_id,
+  schedule_name,
+  status: definition.default_status,
+  state_version: 1,
+  enabled_at: at,
+  paused_at: definition.default_status === 'PAUSED' ? at : null,
+  status_changed_by: null,
+  floor_at: at,
+  last_scheduled_for: null,
+  last_tick_id: null,
+  last_tick_status: null,
+  last_run_key: null,
+  last_decided_at: null,
+  consecutive_failures: 0,
+  owed: [],
+  row_version: 0,
+  last_event_id: event_id,
+})
+
+export function stateOf(rows: WorkingSet, schedule_id: string): ScheduleStateRow {
+  const state = rows.get('schedule_state', schedule_id)
+  assert(state, `The schedule ${schedule_id} is defined and has no state.`)
+  return state
+}
+
+/** Each change makes what was decided before it stale. */
+export function putState(rows: WorkingSet, state: ScheduleStateRow, { event_id }: Moment): void {
+  rows.put('schedule_state', { ...state, state_version: state.state_version + 1, last_event_id: event_id })
+}
+
+function takeName(rows: WorkingSet, { schedule_id, schedule_name }: Defined['payload'], { at, event_id }: Moment): void {
+  const name = rows.get('names', 'SCHEDULE', schedule_name)
+  if (name !== undefined && name.released_at === null) return
+  const taken: NameRow = {
+    kind: 'SCHEDULE',
+    name: schedule_name,
+    entity_id: schedule_id,
+    taken_at: at,
+    released_at: null,
+    row_version: 0,
+    last_event_id: event_id,
+  }
+  rows.put('names', taken)
+}
+
+function releaseName(rows: WorkingSet, { schedule_id, schedule_name }: ScheduleDefinitionRow, { at, event_id }: Moment): void {
+  const name = rows.get('names', 'SCHEDULE', schedule_name)
+  assert(name?.entity_id === schedule_id, `The name ${schedule_name} is not that of its schedule ${schedule_id}.`)
+  rows.put('names', { ...name, released_at: at, last_event_id: event_id })
+}
+
+export function foldScheduleRemoved(rows: WorkingSet, { payload }: EventOf<'ScheduleRemoved'>, moment: Moment): Refusal | undefined {
+  const { schedule_id } = payload
+  const known = rows.get('schedule_definitions', schedule_id)
+  if (known === undefined) return refusal('UNKNOWN_ENTITY', { schedule_id })
+  const state = stateOf(rows, schedule_id)
+  const status = nextStatus(state, 'REMOVED')
+  if (status === undefined) return refusal('TERMINAL', { schedule_id, status: state.status })
+  rows.put('schedule_definitions', { ...known, removed_at: moment.at, updated_at: moment.at, last_event_id: moment.event_id })
+  putState(rows, { ...state, status, status_changed_by: payload.requested_by ?? null, owed: [] }, moment)
+  releaseName(rows, known, moment)
+  return undefined
+}
+
+const nextStatus = ({ status }: ScheduleStateRow, by: ScheduleCause): ScheduleStatus | undefined =>
+  nextStates(SCHEDULE_MACHINE, status, by)[0]
+
+export function foldScheduleStatusChanged(
+  rows: WorkingSet,
+  { payload, basis }: EventOf<'ScheduleStatusChanged'>,
+  moment: Moment,
+): Refusal | undefined {
+  const { schedule_id, to } = payload
+  const definition = rows.get('schedule_definitions', schedule_id)
+  if (definition === undefined) return refusal('UNKNOWN_ENTITY', { schedule_id })
+  const state = stateOf(rows, schedule_id)
+  if (state.status === 'REMOVED') return refusal('TERMINAL', { schedule_id, status: state.status })
+  if (basis !== undefined && basis.expected_state_version !== state.state_version)
+    return refusal('STALE_BASIS', { schedule_id, state_version: state.state_version })
+  const status = nextStatus(state, to === 'PAUSED' ? 'PAUSED' : 'RESUMED')
+  if (status === undefined) return refusal('ILLEGAL_TRANSITION', { schedule_id, status: state.status })
+  const changed = { ...state, status, status_changed_by: payload.requested_by ?? null }
+  if (to === 'PAUSED') putState(rows, { ...changed, paused_at: moment.at }, moment)
+  // What was missed meanwhile is caught up with as after any other gap: the floor stays.
+  else if (definition.catch_up_on_resume) putState(rows, { ...changed, paused_at: null }, moment)
+  else {
+    const owed = owedWith(state, definition, 'PAUSED', moment.at)
+    if (owed === undefined) return tooMuchOwed(state)
+    const floor_at = Math.max(state.floor_at, moment.at)
+    putState(rows, { ...changed, paused_at: null, enabled_at: moment.at, floor_at, owed }, moment)
+  }
+  return undefined
+}
