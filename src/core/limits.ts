@@ -234,11 +234,12 @@ export const RECONCILE_PASSES_MAX = 100
 export const TURN_GAP_MS_MAX = 10 * SECOND_MS
 /** The longest that they are held back: workers speak again within it, whatever their own period is. */
 export const TURN_GAP_HOLD_MS_MAX = MINUTE_MS
-/** For no longer than this do outages of the API hold deadlines back: then an automation that alone cannot reach it, and whose
+/** For no longer than this do outages of the API hold deadlines back, however many there are and whenever a hold is given: then an automation that alone cannot reach it, and whose
  *  places are all taken by workers that are gone, goes on. An API that is restored from a fault is there again within it. */
 export const API_OUTAGE_MS_MAX = 15 * MINUTE_MS
-/** Only an API that has answered for so long without a break is well again: one that comes and goes is out all the while. */
-export const API_STEADY_MS = MINUTE_MS
+/** Only an API that has answered for so long without a break is well again: one that comes and goes is out all the while. Far
+ *  longer than a hold goes on after an outage, so that outages which are not one never hold back without a gap (ADR 0052). */
+export const API_STEADY_MS = 5 * MINUTE_MS
 /** Nothing is declared lost while the facts of workers may lie unread for longer than this. */
 export const LOSS_LAG_MS_MAX = 30 * SECOND_MS
 

@@ -49,8 +49,9 @@ export type Pass = {
   lag_ms: number
   /** How long turns of this process had not reached the store before this one. */
   readonly outage_ms: number
-  /** Workers cannot speak, or could not until a moment ago; or nobody knows whether they could. */
-  readonly is_unheard: boolean
+  /** Workers cannot speak, or could not until a moment ago, or nobody knows whether they could: how long a hold for it may
+   *  last; 0: they can. */
+  readonly unheard_hold_ms: number
   /** No deadline is acted on before it. */
   hold_until: number | null
   more: boolean
@@ -62,7 +63,7 @@ export type Pass = {
 }
 
 /** What the process remembers of the turns before this one. */
-export type Remembered = Pick<Pass, 'outage_ms' | 'is_unheard'>
+export type Remembered = Pick<Pass, 'outage_ms' | 'unheard_hold_ms'>
 
 export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, remembered: Remembered): Pass {
   const revision = workspace.snapshot?.revision
