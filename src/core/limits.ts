@@ -106,6 +106,11 @@ export const WORKER_SLOTS_DEFAULT = 8
 
 /** Attempts in one request to a worker: a thousand ready tasks are a few requests, and an answer comes soon. */
 export const DISPATCHES_PER_REQUEST_MAX = 50
+/** After a worker or a queue said that nothing gets through, until it is asked again: shorter than the time between two
+ *  sweeps, so that a moment's trouble costs nothing, and doubled each time that it says so again. */
+export const PAUSE_FIRST_MS = SECOND_MS
+/** So that what is mended is noticed within a minute, a tenth of the time that an attempt has to start. */
+export const PAUSE_LONGEST_MS = MINUTE_MS
 /** What Cloud Tasks takes as one task, headers and all: its quotas say 1 MB, and this is the smaller reading of it. */
 export const QUEUE_TASK_BYTES_MAX = 1_000_000
 /** Callbacks in one request of a worker: those of a full worker are a few requests. */
