@@ -13,7 +13,7 @@ import type { Tracing } from '../telemetry/tracing.js'
 import type { Unheard } from './outage.js'
 import type { Reconcile } from './reconcile.js'
 import { NO_TRACES } from './trace.js'
-import type { Mended, TurnWatch } from './watch.js'
+import type { ChangedEntities, Mended, TurnWatch } from './watch.js'
 import type { Workspace } from './workspace.js'
 
 export type TurnDeps = TableStore &
@@ -24,7 +24,7 @@ export type TurnDeps = TableStore &
     readonly reconcile: Reconcile
     /** Told of every publish at once, before the turn goes on: what it hands over has to be copied within the call, and
      *  nothing of it is waited for. */
-    readonly onPublish?: (workspace: Workspace) => void
+    readonly onPublish?: (workspace: Workspace, changed: ChangedEntities) => void
     readonly watch?: TurnWatch
     readonly tracing?: Tracing | undefined
     /** Whether workers can speak, as far as this process knows. */

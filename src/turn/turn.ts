@@ -39,7 +39,7 @@ import {
   waitForPointer,
 } from './pass.js'
 import { traceCompaction } from './trace.js'
-import { reportOf } from './watch.js'
+import { changedEntities, reportOf } from './watch.js'
 import { EMPTY_WORKSPACE, followPointer, lookupIn, type Workspace } from './workspace.js'
 
 export type TurnRequest = {
@@ -114,6 +114,7 @@ export function createTurn(deps: TurnDeps): Turn {
     const sequence = (base?.pointer.sequence ?? 0) + 1
     const fold_version = foldVersionOf(deps)
     rows.stamp(sequence)
+    const changed = changedEntities(rows)
     const closed_through = closedThrough(pass)
     const { pending } = pass
     const wake_at = wakeAt(deps, workspace, pass)
@@ -157,7 +158,7 @@ export function createTurn(deps: TurnDeps): Turn {
     notePublish(pass)
     last_publish_at = deps.clock.elapsed()
     pass.pending = pendingAfter(answer.snapshot.revision)
-    deps.onPublish?.(workspace)
+    deps.onPublish?.(workspace, changed)
     return true
   }
 

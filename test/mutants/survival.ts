@@ -86,7 +86,7 @@ export const SURVIVAL: readonly Mutant[] = [
       {
         file: 'src/turn/turn.ts',
         find: '    const answer = await publish(deps, {',
-        replace: '    deps.onPublish?.(workspace)\n    const answer = await publish(deps, {',
+        replace: '    deps.onPublish?.(workspace, changed)\n    const answer = await publish(deps, {',
       },
     ],
     killed_by: PUBLISHED_FIRST,
