@@ -77,6 +77,15 @@ const expected = {
     .meta({ description: 'The version that the change was made for: 409 where it is another by now.' }),
 }
 
+/** As a deploy has it: with its location, and renamed by what it was called before. */
+export const scheduleDeployed = z
+  .strictObject({
+    schedule_name: scheduleName,
+    renamed_from: id('name').optional().meta({ description: 'The name that it had: it stays the same schedule, with its history.' }),
+    ...whole,
+  })
+  .meta({ id: 'ScheduleDeployed' })
+
 export const scheduleAsked = z.strictObject({ schedule_name: scheduleName, ...whole, ...commanded }).meta({ id: 'ScheduleAsked' })
 
 export const schedulePut = z
@@ -115,7 +124,9 @@ export const scheduleStatusAsked = z
 export const scheduleTriggerAsked = z
   .strictObject({
     partition: id('partition_key').optional().meta({ description: 'The partition to ask for, instead of the one that the mapping says.' }),
-    instant: instant.optional().meta({ description: 'As if it were this instant: the mapping looks from there. Now where it is left out.' }),
+    instant: instant
+      .optional()
+      .meta({ description: 'As if it were this instant: the mapping looks from there. Now where it is left out.' }),
     ...commanded,
   })
   .default({})
@@ -186,10 +197,7 @@ export const scheduleAccepted = z
   .object({
     schedule_id: z.string(),
     schedule_name: z.string(),
-    accepted_event_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'null: nothing changes, and nothing was appended.' }),
+    accepted_event_id: z.string().nullable().meta({ description: 'null: nothing changes, and nothing was appended.' }),
     warnings: z
       .array(z.string())
       .optional()
