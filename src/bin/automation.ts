@@ -5,14 +5,14 @@ import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Activities, createActivities } from '../activities/index.js'
-import { askHealth, watchApi } from '../activities/api-watch.js'
+import { askHealth, isAnyOut, watchApi } from '../activities/api-watch.js'
 import { createCancelPush } from '../activities/cancel-push.js'
 import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
 import type { DispatchPort } from '../activities/dispatch.js'
 import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
 import { keepEnsured } from '../activities/keep-ensured.js'
 import { createPoker } from '../activities/poke.js'
-import { GLOBAL_POOL_KEY } from '../core/ids.js'
+import { postSigned } from '../activities/signed-post.js'
 import { TASK_QUEUES } from '../core/names.js'
 import { MINUTE_MS } from '../core/time.js'
 import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS } from '../core/limits.js'
@@ -139,14 +139,11 @@ function createWork({ config, deps, port, submit, metrics, log, closed }: Work) 
     onAnswers: metrics.answers,
     tracing,
   })
-  const cancel_push = createCancelPush({ clock: deps.clock, worker_secrets, log })
+  const cancel_push = createCancelPush({ post: (url, request) => postSigned({ clock: deps.clock, worker_secrets }, url, request), log })
   const api_watch = watchApi({
     clock: clockUntil(deps.clock, closed),
     ask: askHealth(api_url),
-    isNeeded() {
-      const { snapshot, rows } = turn.workspace()
-      return snapshot === undefined ? undefined : (rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0
-    },
+    isNeeded: () => isAnyOut(turn.workspace()),
     log,
     stopping: closed,
   })
