@@ -80,6 +80,14 @@ export const PLAN_PAGE_TASKS_MAX = 200
 export const PLAN_PAGES_MAX = BATCH_EVENTS_MAX
 /** Each finished task writes a partition_status row for every partition of it, within one revision. */
 export const TASK_PARTITIONS_MAX = 10_000
+/** No partition ends later: the rules of zones are guesses that far ahead, and each year of a zone costs 2 ms to read. */
+export const PARTITION_END_MS_MAX = Date.UTC(2200, 0, 1)
+/** What the command line prints at once: some 20 MB. */
+export const PARTITION_KEYS_LISTED_MAX = 1_000_000
+/** A day each for three years; what repeats is a cron expression. */
+export const PARTITION_EXCLUSIONS_MAX = 1_000
+/** Keys have 256 bytes for all of them. */
+export const DIMENSIONS_MAX = 10
 export const PRIORITY_MIN = -100
 export const PRIORITY_MAX = 100
 export const PRIORITY_DEFAULT = 0
