@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { assetDefinition } from '../../events/asset.js'
 import { count, dependency, id, instant, longCount } from '../../events/value.js'
 import { outcome } from './outcome.js'
+import { scheduleDeployed } from './schedule.js'
 import { commanded, flag, nextCursor, pageQuery, shortText, waitMs } from './page.js'
 
 export const locationParams = z.object({ location_name: id('name') })
@@ -20,6 +21,7 @@ export const codeLocation = z
     code_version: z.string().nullable(),
     sdk: z.string().nullable(),
     asset_count: count,
+    schedule_count: count,
     deployed_by: z.string().nullable(),
     deployed_at: instant,
   })
@@ -48,6 +50,7 @@ export const deployAsked = z
     code_version: shortText.optional(),
     sdk: shortText.optional(),
     assets: z.array(definitionAsked),
+    schedules: z.array(scheduleDeployed).optional(),
     expected_location_version: longCount.optional().meta({ description: 'What the deployer has seen; 0: the location is new.' }),
     ...commanded,
   })
@@ -69,6 +72,14 @@ export const deployAnswer = z
       removed: z.array(z.string()),
       unchanged_count: count,
       location: z.array(memberChange),
+      schedules: z
+        .object({
+          added: z.array(z.string()),
+          changed: z.array(z.object({ schedule_name: z.string(), members: z.array(memberChange) })),
+          removed: z.array(z.string()),
+          unchanged_count: count,
+        })
+        .optional(),
     }),
     location_version: longCount.meta({ description: 'The version that stands: the new one once the deploy is applied.' }),
     accepted_event_id: z.string().optional().meta({ description: 'Absent where nothing was to be changed.' }),

@@ -77,6 +77,15 @@ const expected = {
     .meta({ description: 'The version that the change was made for: 409 where it is another by now.' }),
 }
 
+/** As a deploy has it: with its location, and renamed by what it was called before. */
+export const scheduleDeployed = z
+  .strictObject({
+    schedule_name: scheduleName,
+    renamed_from: id('name').optional().meta({ description: 'The name that it had: it stays the same schedule, with its history.' }),
+    ...whole,
+  })
+  .meta({ id: 'ScheduleDeployed' })
+
 export const scheduleAsked = z.strictObject({ schedule_name: scheduleName, ...whole, ...commanded }).meta({ id: 'ScheduleAsked' })
 
 export const schedulePut = z
