@@ -195,6 +195,8 @@ export const TICK_MESSAGE_CHARACTERS_MAX = 500
 /** Events of one round of decisions about schedules. After a long outage the rest is said in the next one, and never held in
  *  memory together. */
 export const SCHEDULE_ROUND_EVENTS_MAX = 20_000
+/** More is a list that nobody reads; a program asks again from the last one. */
+export const PREVIEWED_FIRES_MAX = 1_000
 export const CHUNK_PARTITIONS_MAX = 10_000
 export const BACKFILL_CONCURRENT_RUNS_MAX = 1_000
 /** A trigger and the runs that it requests are one batch. */

@@ -1,7 +1,7 @@
 // `servo schedule preview`: the next fires of a cron, or of a list of them, in a zone. It asks nobody.
 
 import { type Command, InvalidArgumentError } from 'commander'
-import { cronWarnings, openScheduleTicks } from '../../core/cron/schedule-ticks.js'
+import { cronWarnings, firstTicks, openScheduleTicks } from '../../core/cron/schedule-ticks.js'
 import { zonedText } from '../../core/zoned-text.js'
 import { withExample } from '../api-command.js'
 import { collect, parseCount, parseInstant } from '../arguments.js'
@@ -62,7 +62,5 @@ function preview({ cron, timezone, from, count, json }: Options, now: number): v
 export function firesOf({ cron, timezone, from_ms, count }: Asked): readonly number[] {
   const ticks = openScheduleTicks({ cron, timezone })
   if ('problem' in ticks) throw new UsageError(ticks.problem)
-  const fires: number[] = []
-  for (let at_ms = ticks.nth(from_ms, 0); at_ms !== null && fires.length < count; at_ms = ticks.next(at_ms)) fires.push(at_ms)
-  return fires
+  return firstTicks(ticks, from_ms, count)
 }
