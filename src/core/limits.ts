@@ -60,6 +60,13 @@ export const NAME_CHARACTERS_MAX = 100
 export const PARTITION_KEY_BYTES_MAX = 256
 export const REQUEST_KEY_CHARACTERS_MAX = 128
 
+// Schedules
+
+/** Which expressions of a list a day fits is a bit each of one 32-bit number. */
+export const CRON_LIST_MAX = 30
+/** Times in the tables of all kinds of days of a list: 4 bytes each. A list by the minute has 1,440 a kind, by the second 86,400. */
+export const CRON_LIST_TIMES_MAX = 1_000_000
+
 // Deploys, runs, plans
 
 /** A deploy is one batch of at most 2,000 events: 1,900 changes leave room for the location, pools and names. */

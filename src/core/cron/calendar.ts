@@ -1,182 +1,148 @@
-// The wall clocks that an expression names, by number: how many there are before one, and which is the n-th. Days repeat
-// every 400 years, so the count of them is a table of 4,800 months and a division; nothing here walks from the start, and
+// The wall clocks that a list of expressions names, by number: how many there are before one, and which is the n-th. Days
+// repeat every 400 years, so the count of them is a table of those years and a division; nothing here walks from the start, and
 // nothing knows of zones.
 
 import { DAY_MS, SECOND_MS } from '../time.js'
-import type { CronDays, CronExpression } from './expression.js'
+import { type DayTimes, fitsOf, openDayTimes } from './day-times.js'
+import type { CronExpression } from './expression.js'
+import {
+  CYCLE_DAYS,
+  CYCLE_MONTHS,
+  CYCLE_START_DAY,
+  CYCLE_YEARS,
+  firstYears,
+  monthOf,
+  monthShapes,
+  monthStart,
+  shapeIndexOf,
+  yearKindOf,
+} from './months.js'
 
 /** Wall clocks are numbers, as in zone.ts: the epoch milliseconds that they would be in UTC. */
 export type CronCalendar = {
   /** Matching wall clocks before this one, less those before 2000-01-01: below zero for older ones. */
   readonly rankOf: (local_ms: number) => number
   readonly localAt: (rank: number) => number
-  /** Tells the matching wall clocks of ranks from `first` on, below `end`, in order, until it answers false. */
-  readonly walk: (first: number, end: number, tell: (local_ms: number) => boolean) => boolean
-  /** Of every hour: what is shown twice fires twice, and what is not shown does not fire. */
-  readonly is_every_hour: boolean
+  /** Tells the matching wall clocks of ranks from `first` on, below `end`, in order and less `shift_ms`, until it answers
+   *  false. */
+  readonly walk: (first: number, end: number, shift_ms: number, tell: (at_ms: number) => boolean) => boolean
   /** No day ever fits. */
   readonly is_empty: boolean
 }
 
-const CYCLE_DAYS = 146_097
-const CYCLE_MONTHS = 4_800
-/** 2000-01-01, from where the 400 years are counted, as days since 1970. */
-const CYCLE_START_DAY = 10_957
-/** 2000-01-01 was a Saturday. */
-const CYCLE_START_WEEKDAY = 6
+/** A month's days by number: the times of each (null: none), and how many times there are before it. */
+type Shape = { readonly days: readonly (DayTimes | null)[]; readonly before: Float64Array }
+
 const DAY_SECONDS = 86_400
 
-const monthTables = readMonths()
-
-/** Of each month of the cycle: its first day, its length, the weekday that it begins with. */
-function readMonths() {
-  const first = new Int32Array(CYCLE_MONTHS + 1)
-  for (let month = 0; month <= CYCLE_MONTHS; month++) {
-    first[month] = Date.UTC(2000 + Math.floor(month / 12), month % 12, 1) / DAY_MS - CYCLE_START_DAY
-  }
-  return first
-}
-
-const monthStart = (month: number): number => monthTables[month] as number
-
-/** The month of the cycle that holds a day of the cycle: no month is longer than 31 days or much shorter than 30.4. */
-function monthOf(day: number): number {
-  let month = Math.min(CYCLE_MONTHS - 1, Math.floor(day / 30.436875))
-  while (monthStart(month) > day) month -= 1
-  while (monthStart(month + 1) <= day) month += 1
-  return month
-}
-
-export function openCronCalendar({ seconds, minutes, hours, months, days }: CronExpression): CronCalendar {
-  const times = hours.flatMap((hour) =>
-    minutes.flatMap((minute) => seconds.map((second) => ((hour * 60 + minute) * 60 + second) * SECOND_MS)),
-  )
-  const timesBefore = ranksOf(times)
-  const perDay = times.length
-  const masks = masksOf(months, days)
-  const daysBefore = new Int32Array(CYCLE_MONTHS + 1)
-  for (let month = 0; month < CYCLE_MONTHS; month++) daysBefore[month + 1] = (daysBefore[month] as number) + bitCount(masks(month))
-  const perCycle = daysBefore[CYCLE_MONTHS] as number
+export function openCronCalendar(expressions: readonly CronExpression[]): CronCalendar {
+  const shapes = readShapes(expressions)
+  const shapeAt = (month: number): Shape => shapes[shapeIndexOf(month)] as Shape
+  const kinds = firstYears.map((year) => sumsOf(12, (month) => countOf(shapeAt(year * 12 + month))))
+  const kindAt = (year: number): Float64Array => kinds[yearKindOf(year)] as Float64Array
+  const before = sumsOf(CYCLE_YEARS, (year) => kindAt(year)[12] as number)
+  const perCycle = before[CYCLE_YEARS] as number
+  const beforeMonth = (month: number): number =>
+    (before[Math.floor(month / 12)] as number) + (kindAt(Math.floor(month / 12))[month % 12] as number)
 
   function rankOf(local_ms: number): number {
     const seconds_since = Math.ceil(local_ms / SECOND_MS)
     const day_since = Math.floor(seconds_since / DAY_SECONDS)
-    const second = seconds_since - day_since * DAY_SECONDS
     const cycle = Math.floor((day_since - CYCLE_START_DAY) / CYCLE_DAYS)
     const day = day_since - CYCLE_START_DAY - cycle * CYCLE_DAYS
     const month = monthOf(day)
-    const mask = masks(month)
+    const { days, before: beforeDay } = shapeAt(month)
     const in_month = day - monthStart(month)
-    const before = cycle * perCycle + (daysBefore[month] as number) + bitCount(mask & ((1 << in_month) - 1))
-    return before * perDay + ((mask >>> in_month) & 1 ? timesBefore(second) : 0)
+    const today = days[in_month]?.before(seconds_since - day_since * DAY_SECONDS) ?? 0
+    return cycle * perCycle + beforeMonth(month) + (beforeDay[in_month] as number) + today
   }
 
-  /** The place of a day among those that fit, as its cycle, its month there, and the bit of that month. */
-  function dayAt(rank: number): { readonly cycle: number; month: number; rest: number } {
+  /** The place of a time: its cycle, its month there, its day of that month from 0, its number in that day. */
+  function placeOf(rank: number): { cycle: number; month: number; day: number; time: number } {
     const cycle = Math.floor(rank / perCycle)
     const in_cycle = rank - cycle * perCycle
-    let low = 0
-    let high = CYCLE_MONTHS - 1
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1
-      if ((daysBefore[middle] as number) <= in_cycle) low = middle
-      else high = middle - 1
-    }
-    return { cycle, month: low, rest: lastBits(masks(low), in_cycle - (daysBefore[low] as number)) }
+    const year = lastUpTo(before, in_cycle)
+    const month = year * 12 + lastUpTo(kindAt(year), in_cycle - (before[year] as number))
+    const in_month = in_cycle - beforeMonth(month)
+    const { before: beforeDay } = shapeAt(month)
+    const day = lastUpTo(beforeDay, in_month)
+    return { cycle, month, day, time: in_month - (beforeDay[day] as number) }
   }
 
-  const dayMs = (cycle: number, month: number, rest: number): number =>
-    (CYCLE_START_DAY + cycle * CYCLE_DAYS + monthStart(month) + lowestBit(rest)) * DAY_MS
+  const dayMs = (cycle: number, month: number, day: number): number =>
+    (CYCLE_START_DAY + cycle * CYCLE_DAYS + monthStart(month) + day) * DAY_MS
 
   return {
-    is_every_hour: hours.length === 24,
     is_empty: perCycle === 0,
     rankOf,
     localAt(rank) {
-      const day = Math.floor(rank / perDay)
-      const { cycle, month, rest } = dayAt(day)
-      return dayMs(cycle, month, rest) + (times[rank - day * perDay] as number)
+      const { cycle, month, day, time } = placeOf(rank)
+      return dayMs(cycle, month, day) + ((shapeAt(month).days[day] as DayTimes).times[time] as number)
     },
-    walk(first, end, tell) {
+    walk(first, end, shift_ms, tell) {
       if (first >= end) return true
-      const day = Math.floor(first / perDay)
-      let { cycle, month, rest } = dayAt(day)
-      let time = first - day * perDay
+      let { cycle, month, day, time } = placeOf(first)
       for (let left = end - first; ; ) {
-        const day_ms = dayMs(cycle, month, rest)
-        for (; time < perDay; time++) {
-          if (!tell(day_ms + (times[time] as number))) return false
-          if (--left === 0) return true
+        const { days } = shapeAt(month)
+        const start_ms = dayMs(cycle, month, 0) - shift_ms
+        for (; day < days.length; day++) {
+          const today = days[day]
+          if (today === null || today === undefined) continue
+          const { times } = today
+          const until = Math.min(times.length, time + left)
+          const day_ms = start_ms + day * DAY_MS
+          left -= until - time
+          for (; time < until; time++) if (!tell(day_ms + (times[time] as number))) return false
+          if (left === 0) return true
+          time = 0
         }
-        time = 0
-        rest &= rest - 1
-        while (rest === 0) {
-          month += 1
-          if (month === CYCLE_MONTHS) [cycle, month] = [cycle + 1, 0]
-          rest = masks(month)
-        }
+        day = 0
+        month += 1
+        if (month === CYCLE_MONTHS) [cycle, month] = [cycle + 1, 0]
       }
     },
   }
 }
 
-/** How many of these times are before a second of the day; the table has a place for each. */
-function ranksOf(times: readonly number[]): (second: number) => number {
-  const before = new Int32Array(DAY_SECONDS / 60 + 1)
-  for (const time of times) {
-    const minute = Math.floor(time / (60 * SECOND_MS))
-    before[minute + 1] = (before[minute + 1] as number) + 1
-  }
-  for (let minute = 1; minute < before.length; minute++) before[minute] = (before[minute] as number) + (before[minute - 1] as number)
-  return (second) => {
-    const minute = Math.floor(second / 60)
-    let rank = before[minute] as number
-    while (rank < times.length && (times[rank] as number) < second * SECOND_MS) rank += 1
-    return rank
-  }
+function readShapes(expressions: readonly CronExpression[]): readonly Shape[] {
+  const kinds = new Map<number, DayTimes | null>([[0, null]])
+  const byFits = new Map<string, Shape>()
+  return monthShapes.map((monthShape) => {
+    const fits = fitsOf(expressions, monthShape)
+    const known = byFits.get(fits.join())
+    if (known !== undefined) return known
+    const days = [...fits.subarray(1)].map((kind) => kindTimes(expressions, kinds, kind))
+    const shape = { days, before: sumsOf(days.length, (day) => days[day]?.times.length ?? 0) }
+    byFits.set(fits.join(), shape)
+    return shape
+  })
 }
 
-/** Which days of a month fit, a bit each: there are 28 shapes of a month, by its length and its first weekday. */
-function masksOf(months: readonly number[], days: CronDays): (month: number) => number {
-  const isMonth = Array.from({ length: 12 }, (_, month) => months.includes(month + 1))
-  const shapes = new Int32Array(28)
-  for (let length = 28; length <= 31; length++) {
-    for (let weekday = 0; weekday < 7; weekday++) shapes[(length - 28) * 7 + weekday] = maskOf(length, weekday, days)
-  }
-  return (month) => {
-    if (isMonth[month % 12] !== true) return 0
-    const first = monthStart(month)
-    const weekday = (first + CYCLE_START_WEEKDAY) % 7
-    return shapes[(monthStart(month + 1) - first - 28) * 7 + weekday] as number
-  }
+function kindTimes(expressions: readonly CronExpression[], kinds: Map<number, DayTimes | null>, kind: number): DayTimes | null {
+  const known = kinds.get(kind)
+  if (known !== undefined) return known
+  const times = openDayTimes(expressions.filter((_, i) => ((kind >>> i) & 1) === 1))
+  kinds.set(kind, times)
+  return times
 }
 
-function maskOf(length: number, first_weekday: number, { of_month, of_week }: CronDays): number {
-  let mask = 0
-  for (let day = 1; day <= length; day++) {
-    const weekday = (first_weekday + day - 1) % 7
-    const fitsMonth = of_month !== null && (of_month.days.includes(day) || (of_month.has_last && day === length))
-    const fitsWeek =
-      of_week?.some(({ weekdays, which }) => {
-        if (!weekdays.includes(weekday)) return false
-        return which === 'every' || (which === 'last' ? day + 7 > length : Math.ceil(day / 7) === which)
-      }) ?? false
-    if (fitsMonth || fitsWeek || (of_month === null && of_week === null)) mask |= 1 << (day - 1)
+const countOf = ({ before, days }: Shape): number => before[days.length] as number
+
+/** Of so many places: how much there is before each, and at the end how much in all. */
+function sumsOf(length: number, count: (place: number) => number): Float64Array {
+  const sums = new Float64Array(length + 1)
+  for (let place = 0; place < length; place++) sums[place + 1] = (sums[place] as number) + count(place)
+  return sums
+}
+
+/** The last place with no more than this before it: places with nothing are passed over. */
+function lastUpTo(sums: Float64Array, count: number): number {
+  let low = 0
+  let high = sums.length - 2
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if ((sums[middle] as number) <= count) low = middle
+    else high = middle - 1
   }
-  return mask
-}
-
-function bitCount(bits: number): number {
-  const pairs = bits - ((bits >>> 1) & 0x55555555)
-  const fours = (pairs & 0x33333333) + ((pairs >>> 2) & 0x33333333)
-  return (((fours + (fours >>> 4)) & 0x0f0f0f0f) * 0x01010101) >>> 24
-}
-
-const lowestBit = (bits: number): number => 31 - Math.clz32(bits & -bits)
-
-/** Without the lowest `count` bits that are set. */
-function lastBits(bits: number, count: number): number {
-  let rest = bits
-  for (let i = 0; i < count; i++) rest &= rest - 1
-  return rest
+  return low
 }

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { openCronCalendar } from './calendar.js'
 import { cronWarning, parseCron } from './expression.js'
 
 function read(text: string) {
@@ -63,11 +64,17 @@ describe('an expression', () => {
     ['60 * * * *', 'is not understood'],
     ['*/0 * * * *', 'is not understood'],
     ['0 5-2/0 * * *', 'is not understood'],
-    ['0 0 30 2 *', 'is not understood'],
+    ['0 0 31 4 *', 'can never match: April has no day 31. For the last day of a month write L.'],
+    ['0 0 30,31 feb *', 'can never match: February has no day 30.'],
+    ['0 0 31 2,4,nov *', 'can never match: February and April and November have no day 31.'],
     ['0 0 * * L', 'does not say which day'],
     [`${'0,'.repeat(600)}0 * * * *`, 'has more than 1000 characters'],
   ])('%j is refused, with what to do', (text, problem) => {
     expect(parseCron(text)).toMatchObject({ problem: expect.stringContaining(problem) })
+  })
+
+  test.each(['0 0 29 2 *', '0 0 31 4,5 *', '0 0 31 4 1', '0 0 L 4 *', '0 0 31,L 4 *', '0 0 * 2 1#5'])('%j matches now and then', (text) => {
+    expect(openCronCalendar([read(text)]).is_empty).toBe(false)
   })
 
   test('whose step is wider than its field means less than it seems to, and is warned of', () => {

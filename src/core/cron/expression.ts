@@ -52,6 +52,24 @@ const NAMES: { readonly [Name in Field]?: readonly string[] } = {
   'day of the week': ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'],
 }
 
+const MONTH_NAMES = [
+  '',
+  'January',
+  'February',
+  'March',
+  'April',
+  'May',
+  'June',
+  'July',
+  'August',
+  'September',
+  'October',
+  'November',
+  'December',
+]
+/** Of leap years. */
+const MONTH_DAYS_MAX = [0, 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
 /** As many as list every value of every field. */
 const TEXT_CHARACTERS_MAX = 1_000
 
@@ -75,10 +93,21 @@ export function parseCron(text: string): CronExpression | CronFault {
     fields.push(field)
   }
   try {
-    return readWhole(fields)
+    const expression = readWhole(fields)
+    const never = neverMatches(expression)
+    return never === null ? expression : fault(`can never match: ${never}`)
   } catch (error) {
     return fault(`is not understood: ${messageOf(error)}.`)
   }
+}
+
+/** Days of the week come in every month, and so do days up to the 29th in some year. */
+function neverMatches({ months, days: { of_month, of_week } }: CronExpression): string | null {
+  if (of_month === null || of_week !== null || of_month.has_last) return null
+  const first = Math.min(...of_month.days)
+  if (months.some((month) => first <= (MONTH_DAYS_MAX[month] as number))) return null
+  const names = months.map((month) => MONTH_NAMES[month])
+  return `${names.join(' and ')} ${names.length === 1 ? 'has' : 'have'} no day ${first}. For the last day of a month write L.`
 }
 
 /** What a definition should be warned of: it means something else than it seems to. */
@@ -147,14 +176,15 @@ function aroundTheEnd(name: Field, from: number, to: number, step: number): stri
 
 function readWhole(fields: readonly string[]): CronExpression {
   const [second, minute, hour, day, month, weekday] = fields as [string, string, string, string, string, string]
-  const parse = (weekdays: string) => CronExpressionParser.parse([second, minute, hour, day, month, weekdays].join(' ')).fields
-  const read = parse('*')
+  const parse = (weekdays: string) => CronExpressionParser.parse(['0', '0', '0', '*', month, weekdays].join(' ')).fields
+  // Without the month: cron-parser has an opinion of its own on days that a month does not have.
+  const read = CronExpressionParser.parse([second, minute, hour, day, '*', '*'].join(' ')).fields
   const of_month = isEvery(day) ? null : { days: numbersIn(read.dayOfMonth.values), has_last: read.dayOfMonth.hasLastChar }
   return {
     seconds: numbersIn(read.second.values),
     minutes: numbersIn(read.minute.values),
     hours: numbersIn(read.hour.values),
-    months: numbersIn(read.month.values),
+    months: numbersIn(parse('*').month.values),
     days: { of_month, of_week: isEvery(weekday) ? null : weekdayTerms(weekday).map((term) => readWeekdays(term, parse(term).dayOfWeek)) },
   }
 }

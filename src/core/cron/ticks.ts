@@ -1,11 +1,9 @@
-// The instants of one expression in one zone, by the rule for changes of the clocks (docs/schedules.md), from the zone's
-// transitions: at any hour, of any size. Within a span of constant offset the instants are a range of wall clocks, so that
-// counting is a subtraction for each span, and the n-th instant is found year by year.
+// The instants of a list of expressions in one zone, from the zone's transitions: at any hour, of any size. Within a piece of
+// a year the instants are a range of wall clocks (pieces.ts), so that counting is a subtraction for each piece, and the n-th
+// instant is found year by year. Whoever has texts and not expressions begins at schedule-ticks.ts.
 
-import { DAY_MS } from '../time.js'
-import { type OffsetSpan, offsetSpans } from '../zone.js'
-import { type CronCalendar, openCronCalendar } from './calendar.js'
 import type { CronExpression } from './expression.js'
+import { openCalendars, type Piece, type PieceYear, readPieces } from './pieces.js'
 
 /** Instants in epoch milliseconds, whole seconds, strictly increasing. */
 export type Ticks = {
@@ -24,56 +22,23 @@ export type Ticks = {
 const YEAR_FIRST = 1900
 const YEAR_LAST = 9999
 
-/** A span's instants: one at its start, where times of the gap before it fell out, and wall clocks by rank. */
-type Piece = {
-  readonly from_ms: number
-  readonly to_ms: number
-  readonly offset_ms: number
-  readonly has_gap_tick: boolean
-  readonly first: number
-  /** Not among them. */
-  readonly end: number
-  /** Of the year's instants, those before this piece. */
-  readonly before: number
-}
+/** A list is the union of its expressions: an instant of several of them is one. */
+export function openTicks(expressions: CronExpression | readonly CronExpression[], zone: string): Ticks {
+  const calendars = openCalendars([expressions].flat())
+  const { is_empty } = calendars.all
+  const years: (PieceYear | undefined)[] = []
 
-type Year = { readonly pieces: readonly Piece[]; readonly count: number }
-
-export function openTicks(expression: CronExpression, zone: string): Ticks {
-  const calendar = openCronCalendar(expression)
-  const years: (Year | undefined)[] = []
-
-  function yearAt(year: number): Year {
+  function yearAt(year: number): PieceYear {
     const known = years[year - YEAR_FIRST]
     if (known !== undefined) return known
-    const read = readYear(calendar, zone, year)
+    const read = readPieces(calendars, zone, year)
     years[year - YEAR_FIRST] = read
     return read
   }
 
-  /** Instants of its year before this one. */
-  function rankInYear(at_ms: number, { pieces, count }: Year): number {
-    for (const piece of pieces) {
-      if (at_ms >= piece.to_ms) continue
-      if (at_ms <= piece.from_ms) return piece.before
-      const rank = Math.min(piece.end, Math.max(piece.first, calendar.rankOf(at_ms + piece.offset_ms)))
-      return piece.before + (piece.has_gap_tick ? 1 : 0) + rank - piece.first
-    }
-    return count
-  }
-
-  function inYear(rank: number, { pieces }: Year): number {
-    for (let i = pieces.length - 1; ; i--) {
-      const piece = pieces[i] as Piece
-      if (piece.before > rank) continue
-      const place = rank - piece.before - (piece.has_gap_tick ? 1 : 0)
-      return place < 0 ? piece.from_ms : calendar.localAt(piece.first + place) - piece.offset_ms
-    }
-  }
-
   function nth(from_ms: number, number: number): number | null {
     let year = Math.max(YEAR_FIRST, yearOf(from_ms))
-    if (year > YEAR_LAST || calendar.is_empty) return null
+    if (year > YEAR_LAST || is_empty) return null
     let rank = number + rankInYear(from_ms, yearAt(year))
     for (; year <= YEAR_LAST; year++) {
       const { count } = yearAt(year)
@@ -87,7 +52,7 @@ export function openTicks(expression: CronExpression, zone: string): Ticks {
     nth,
     next: (after_ms) => nth(after_ms + 1, 0),
     previous(before_ms) {
-      if (calendar.is_empty) return null
+      if (is_empty) return null
       for (let year = Math.min(YEAR_LAST, yearOf(before_ms)); year >= YEAR_FIRST; year--) {
         const rank = rankInYear(before_ms, yearAt(year))
         if (rank > 0) return inYear(rank - 1, yearAt(year))
@@ -95,7 +60,7 @@ export function openTicks(expression: CronExpression, zone: string): Ticks {
       return null
     },
     count(from_ms, to_ms) {
-      if (to_ms <= from_ms) return 0
+      if (to_ms <= from_ms || is_empty) return 0
       const first = Math.max(YEAR_FIRST, yearOf(from_ms))
       const last = Math.min(YEAR_LAST, yearOf(to_ms))
       if (first > last) return 0
@@ -104,61 +69,47 @@ export function openTicks(expression: CronExpression, zone: string): Ticks {
       return sum
     },
     walk(from_ms, to_ms, tell) {
-      if (calendar.is_empty) return
+      if (is_empty) return
       for (let year = Math.max(YEAR_FIRST, yearOf(from_ms)); year <= Math.min(YEAR_LAST, yearOf(to_ms)); year++) {
-        for (const piece of yearAt(year).pieces) if (!walkPiece(calendar, piece, from_ms, to_ms, tell)) return
+        for (const piece of yearAt(year).pieces) if (!walkPiece(piece, from_ms, to_ms, tell)) return
       }
     },
   }
 }
 
-function walkPiece(calendar: CronCalendar, piece: Piece, from_ms: number, to_ms: number, tell: (at_ms: number) => boolean): boolean {
+/** Instants of its year before this one. */
+function rankInYear(at_ms: number, { pieces, count }: PieceYear): number {
+  for (const { from_ms, to_ms, offset_ms, calendar, has_gap_tick, first, end, before } of pieces) {
+    if (at_ms >= to_ms) continue
+    if (at_ms <= from_ms) return before
+    const rank = Math.min(end, Math.max(first, calendar.rankOf(at_ms + offset_ms)))
+    return before + (has_gap_tick ? 1 : 0) + rank - first
+  }
+  return count
+}
+
+function inYear(rank: number, { pieces }: PieceYear): number {
+  for (let i = pieces.length - 1; ; i--) {
+    const { from_ms, offset_ms, calendar, has_gap_tick, first, before } = pieces[i] as Piece
+    if (before > rank) continue
+    const place = rank - before - (has_gap_tick ? 1 : 0)
+    return place < 0 ? from_ms : calendar.localAt(first + place) - offset_ms
+  }
+}
+
+function walkPiece(piece: Piece, from_ms: number, to_ms: number, tell: (at_ms: number) => boolean): boolean {
+  const { calendar, offset_ms, has_gap_tick } = piece
   if (piece.to_ms <= from_ms) return true
   if (piece.from_ms >= to_ms) return false
-  const { offset_ms } = piece
-  if (piece.has_gap_tick && piece.from_ms >= from_ms && !tell(piece.from_ms)) return false
-  const first = Math.max(piece.first, from_ms <= piece.from_ms ? piece.first : calendar.rankOf(from_ms + offset_ms))
+  if (has_gap_tick && piece.from_ms >= from_ms && !tell(piece.from_ms)) return false
+  const first = from_ms <= piece.from_ms ? piece.first : Math.max(piece.first, calendar.rankOf(from_ms + offset_ms))
   const end = to_ms >= piece.to_ms ? piece.end : Math.min(piece.end, calendar.rankOf(to_ms + offset_ms))
-  return calendar.walk(first, end, (local_ms) => tell(local_ms - offset_ms))
+  return calendar.walk(first, end, offset_ms, tell)
 }
 
-const yearOf = (at_ms: number): number => new Date(at_ms).getUTCFullYear()
-
-function readYear(calendar: CronCalendar, zone: string, year: number): Year {
-  const spans = offsetSpans(zone, year)
-  const around = [...offsetSpans(zone, year - 1).slice(-1), ...spans, ...offsetSpans(zone, year + 1).slice(0, 1)]
-  const pieces: Piece[] = []
-  let before = 0
-  for (const [i, span] of spans.entries()) {
-    const piece = { ...readPiece(calendar, around, i + 1), before }
-    if (span.to_ms <= span.from_ms) continue
-    pieces.push(piece)
-    before += piece.end - piece.first + (piece.has_gap_tick ? 1 : 0)
-  }
-  return { pieces, count: before }
-}
-
-function readPiece(calendar: CronCalendar, spans: readonly OffsetSpan[], place: number): Omit<Piece, 'before'> {
-  const span = spans[place] as OffsetSpan
-  const previous = spans[place - 1] as OffsetSpan
-  const { from_ms, to_ms, offset_ms } = span
-  const local_from_ms = from_ms + offset_ms
-  const first = calendar.rankOf(local_from_ms)
-  if (calendar.is_every_hour) return { from_ms, to_ms, offset_ms, has_gap_tick: false, first, end: calendar.rankOf(to_ms + offset_ms) }
-  // What is shown again is told then.
-  const local_to_ms = Math.min(to_ms + offset_ms, ...spans.slice(place + 1).map((later) => later.from_ms + later.offset_ms))
-  const end = Math.max(first, calendar.rankOf(local_to_ms))
-  const isGapTimeAtStart = calendar.rankOf(local_from_ms + 1_000) > first && end > first
-  const has_gap_tick = !isGapTimeAtStart && timesInGap(calendar, from_ms + previous.offset_ms, local_from_ms) > 0
-  return { from_ms, to_ms, offset_ms, has_gap_tick, first, end }
-}
-
-/** Times that no clock shows, without those of dates that were skipped whole: such a date has no instants. */
-function timesInGap(calendar: CronCalendar, gap_from_ms: number, gap_to_ms: number): number {
-  if (gap_from_ms >= gap_to_ms) return 0
-  const times = (from_ms: number, to_ms: number): number => (from_ms < to_ms ? calendar.rankOf(to_ms) - calendar.rankOf(from_ms) : 0)
-  const first_whole_ms = Math.ceil(gap_from_ms / DAY_MS) * DAY_MS
-  const last_whole_ms = Math.floor(gap_to_ms / DAY_MS) * DAY_MS
-  if (first_whole_ms >= last_whole_ms) return times(gap_from_ms, gap_to_ms)
-  return times(gap_from_ms, first_whole_ms) + times(last_whole_ms, gap_to_ms)
+/** Of the instants that a Date holds; beyond them are the years at both ends. */
+function yearOf(at_ms: number): number {
+  const year = new Date(at_ms).getUTCFullYear()
+  if (!Number.isNaN(year)) return year
+  return at_ms < 0 ? YEAR_FIRST - 1 : YEAR_LAST + 1
 }
