@@ -64,6 +64,8 @@ const MAY_IMPORT = {
   'api/contract': ['core', 'events'],
   api: ['core', 'events', 'partitions', 'readers', 'commands', 'workflows/contract', 'oidc'],
   cli: ['core/errors', 'core/spelling', 'api/contract'],
+  // Counts instants by itself: nobody needs a server to see when a cron fires.
+  'cli/schedule/preview': ['core', 'api/contract'],
   'cli/local': ['core', 'partitions', 'readers', 'commands', 'turn', 'compactor', 'sdk', 'bin', 'api/contract'],
   console: ['api/contract'],
   bin: ['*'],

@@ -53,6 +53,11 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
+    name: 'schedule',
+    summary: 'when a cron fires',
+    load: async () => (await import('./schedule.js')).addScheduleCommands,
+  },
+  {
     name: 'pool',
     summary: 'how many tasks may run at once: of the workspace, a pool, a location, a tag',
     load: async () => {

@@ -4,6 +4,7 @@
 
 import { CronExpressionParser } from 'cron-parser'
 import { messageOf } from '../errors.js'
+import { BOUNDS, type CronFault, FIELDS, type Field, partsOf } from './field.js'
 
 /** Days of the week count from Sunday, 0. */
 export type CronExpression = {
@@ -22,7 +23,7 @@ export type CronDays = {
   readonly of_week: readonly { readonly weekdays: readonly number[]; readonly which: 'every' | 'last' | number }[] | null
 }
 
-export type CronFault = { readonly problem: string }
+export type { CronFault } from './field.js'
 
 const ALIASES: Readonly<Record<string, string>> = {
   '@yearly': '0 0 1 1 *',
@@ -32,24 +33,6 @@ const ALIASES: Readonly<Record<string, string>> = {
   '@daily': '0 0 * * *',
   '@midnight': '0 0 * * *',
   '@hourly': '0 * * * *',
-}
-
-const FIELDS = ['second', 'minute', 'hour', 'day of the month', 'month', 'day of the week'] as const
-type Field = (typeof FIELDS)[number]
-
-/** The least and the most of each field, for ranges that go past the end. Sunday is 0 and 7. */
-const BOUNDS: { readonly [Name in Field]: readonly [number, number] } = {
-  second: [0, 59],
-  minute: [0, 59],
-  hour: [0, 23],
-  'day of the month': [1, 31],
-  month: [1, 12],
-  'day of the week': [0, 6],
-}
-
-const NAMES: { readonly [Name in Field]?: readonly string[] } = {
-  month: ['', 'jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'],
-  'day of the week': ['sun', 'mon', 'tue', 'wed', 'thu', 'fri', 'sat'],
 }
 
 const MONTH_NAMES = [
@@ -86,10 +69,10 @@ export function parseCron(text: string): CronExpression | CronFault {
     return fault(`has ${parts.length} fields. Give it five (minute, hour, day, month, weekday), or six with seconds first.`)
   }
   const texts = parts.length === 5 ? ['0', ...parts] : parts
-  const fields: string[] = []
+  const fields: (readonly string[])[] = []
   for (const [i, name] of FIELDS.entries()) {
-    const field = readField(name, texts[i] as string)
-    if (typeof field !== 'string') return fault(`has ${JSON.stringify(texts[i])} as its ${name}: ${field.problem}`)
+    const field = partsOf(name, texts[i] as string)
+    if ('problem' in field) return fault(`has ${JSON.stringify(texts[i])} as its ${name}: ${field.problem}`)
     fields.push(field)
   }
   try {
@@ -135,77 +118,61 @@ const WHOLE: { readonly [Name in Field]: string } = {
   'day of the week': 'week',
 }
 
-/** As cron-parser takes it: without what it draws by chance, and with ranges past the end as lists. */
-function readField(name: Field, text: string): string | CronFault {
-  if (/h/i.test(withoutNames(name, text))) return { problem: 'H would be drawn by chance. Write the value that is meant.' }
-  if (/w/i.test(withoutNames(name, text))) return { problem: 'W is not known. Write the days that are meant.' }
-  const terms: string[] = []
-  for (const term of text.split(',')) {
-    if (term === '') return { problem: 'a value is missing between commas.' }
-    const range = /^([^-/#]+)-([^-/#]+)(?:\/(\d+))?$/.exec(term)
-    if (range === null) {
-      terms.push(name === 'day of the week' ? term.replace(/^L(.+)$/i, '$1L') : term)
-      continue
-    }
-    const [from, to] = [valueOf(name, range[1] as string), valueOf(name, range[2] as string)]
-    const isPastEnd = from !== null && to !== null && from > to
-    terms.push(isPastEnd ? aroundTheEnd(name, from, to, Number(range[3] ?? 1)) : term)
-  }
-  return terms.join(',')
+type Values = readonly (number | string)[]
+type Read = {
+  readonly seconds: Values
+  readonly minutes: Values
+  readonly hours: Values
+  readonly months: Values
+  readonly days: Values
+  readonly has_last: boolean
+  readonly weekdays: Values
+  readonly which: number
 }
 
-/** Letters of names are no signs: `thu` has no H in it, nor `wed` a W. */
-const withoutNames = (name: Field, text: string): string =>
-  NAMES[name] === undefined ? text : text.replace(new RegExp(NAMES[name].filter((each) => each !== '').join('|'), 'gi'), '')
-
-function valueOf(name: Field, text: string): number | null {
-  if (/^\d{1,2}$/.test(text)) return Number(text)
-  const place = NAMES[name]?.indexOf(text.toLowerCase()) ?? -1
-  return place <= 0 && text.toLowerCase() !== 'sun' ? null : place
-}
-
-/** `22-2` is 22, 23, 0, 1, 2; with a step it goes on counting past the end. */
-function aroundTheEnd(name: Field, from: number, to: number, step: number): string {
-  const [min, max] = BOUNDS[name]
-  const size = max - min + 1
-  const values: number[] = []
-  for (let value = from; step > 0 && value <= to + size; value += step) values.push(((value - min) % size) + min)
-  // A step of nothing is for cron-parser to refuse.
-  return values.length === 0 ? `${from}-${to}/${step}` : values.join(',')
-}
-
-function readWhole(fields: readonly string[]): CronExpression {
-  const [second, minute, hour, day, month, weekday] = fields as [string, string, string, string, string, string]
-  const parse = (weekdays: string) => CronExpressionParser.parse(['0', '0', '0', '*', month, weekdays].join(' ')).fields
-  // Without the month: cron-parser has an opinion of its own on days that a month does not have.
-  const read = CronExpressionParser.parse([second, minute, hour, day, '*', '*'].join(' ')).fields
-  const of_month = isEvery(day) ? null : { days: numbersIn(read.dayOfMonth.values), has_last: read.dayOfMonth.hasLastChar }
+/** The first parts of all fields are read at once, then the second ones: a field that has no more is read again. */
+function readWhole(fields: readonly (readonly string[])[]): CronExpression {
+  const rounds = Math.max(...fields.map((parts) => parts.length))
+  const read = Array.from({ length: rounds }, (_, round) => readRound(fields.map((parts) => parts[round] ?? (parts[0] as string))))
+  const numbersOf = (valuesIn: (round: Read) => Values): readonly number[] => numbersIn(read.flatMap(valuesIn))
+  const [days, weekdays] = [fields[3] as readonly string[], fields[5] as readonly string[]]
   return {
-    seconds: numbersIn(read.second.values),
-    minutes: numbersIn(read.minute.values),
-    hours: numbersIn(read.hour.values),
-    months: numbersIn(parse('*').month.values),
-    days: { of_month, of_week: isEvery(weekday) ? null : weekdayTerms(weekday).map((term) => readWeekdays(term, parse(term).dayOfWeek)) },
+    seconds: numbersOf((round) => round.seconds),
+    minutes: numbersOf((round) => round.minutes),
+    hours: numbersOf((round) => round.hours),
+    months: numbersOf((round) => round.months),
+    days: {
+      of_month: isEvery(days) ? null : { days: numbersOf((round) => round.days), has_last: read.some(({ has_last }) => has_last) },
+      of_week: isEvery(weekdays) ? null : weekdays.map((part, round) => readWeekdays(part, read[round] as Read)),
+    },
   }
 }
 
-const isEvery = (field: string): boolean => field === '*' || field === '?'
-
-/** cron-parser takes `1#2` and `5L` alone, and never in a list with others. */
-function weekdayTerms(field: string): readonly string[] {
-  const terms = field.split(',')
-  if (terms.some((term) => /^L$/i.test(term))) throw new Error('L does not say which day of the week: write 5L for the last Friday')
-  const plain = terms.filter((term) => !isSpecial(term))
-  return [...(plain.length === 0 ? [] : [plain.join(',')]), ...terms.filter(isSpecial)]
+/** Days and months apart: cron-parser has an opinion of its own on days that a month does not have. */
+function readRound([second, minute, hour, day, month, weekday]: readonly string[]): Read {
+  const read = CronExpressionParser.parse([second, minute, hour, day, '*', weekday].join(' ')).fields
+  const months = month === '*' ? read : CronExpressionParser.parse(['0', '0', '0', '*', month, '*'].join(' ')).fields
+  return {
+    seconds: read.second.values,
+    minutes: read.minute.values,
+    hours: read.hour.values,
+    months: months.month.values,
+    days: read.dayOfMonth.values,
+    has_last: read.dayOfMonth.hasLastChar,
+    weekdays: read.dayOfWeek.values,
+    which: read.dayOfWeek.nthDay,
+  }
 }
 
-const isSpecial = (term: string): boolean => /[#L]/i.test(term.replace(/[a-z]{3}/gi, ''))
+const isEvery = (parts: readonly string[]): boolean => parts.length === 1 && (parts[0] === '*' || parts[0] === '?')
 
-function readWeekdays(term: string, { values, nthDay }: { readonly values: readonly (number | string)[]; readonly nthDay: number }) {
-  const last = /^(.+)L$/i.exec(term)
-  const which = nthDay > 0 ? nthDay : last === null ? ('every' as const) : ('last' as const)
-  const weekdays = values.map((value) => Number.parseInt(String(value), 10) % 7)
-  return { weekdays: [...new Set(weekdays)].sort((a, b) => a - b), which }
+function readWeekdays(part: string, { weekdays, which }: Read) {
+  const last = /^(.+)L$/i.exec(part)
+  const numbers = weekdays.map((value) => Number.parseInt(String(value), 10) % 7)
+  return {
+    weekdays: [...new Set(numbers)].sort((a, b) => a - b),
+    which: which > 0 ? which : last === null ? ('every' as const) : ('last' as const),
+  }
 }
 
 /** L of a month is kept apart. */
