@@ -115,7 +115,7 @@ function addRunLists(app: Api, deps: RouteDeps): void {
     async (request, reply) => {
       const { limit, cursor, state, ...filter } = request.query
       const after = readCursor('runs', cursor, 2)
-      const place = after === undefined ? undefined : { requested_at: Number(after[0]), run_id: String(after[1]) }
+      const place = after === undefined ? undefined : { at_ms: Number(after[0]), id: String(after[1]) }
       const view = await viewFor(deps, request.query, reply)
       const { rows, more } = await readNewestRuns(view, { ...filter, states: state === undefined ? undefined : [state] }, limit, place)
       const runs = rows.map((row) => documentOf('runs', row))

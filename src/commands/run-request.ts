@@ -10,11 +10,11 @@ import type { EventOf } from '../events/event.js'
 import type { Assets, Selector } from '../events/value.js'
 import { writeList } from '../ledger/lists.js'
 import type { WriteOnce } from '../storage/write-once.js'
+import { selectAssets } from '../projections/asset-selection.js'
 import { readAssetGraph } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
 import { type Problem, problem } from './problem.js'
 import { type AskedPartitions, partitionFaults, writePartitions } from './run-partitions.js'
-import { selectAssets } from './selection.js'
 import type { Submit } from './submit.js'
 
 export type RunAsked = {

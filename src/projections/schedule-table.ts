@@ -50,6 +50,8 @@ export const SCHEDULE_STATE = defineTable({
     /** Since when it is paused; null: it is not. */
     paused_at: column.optional.timestamp,
     status_changed_by: column.optional.repeated,
+    /** Why, as whoever paused or resumed it said. */
+    status_reason: column.optional.string,
     /** Nothing up to here is decided any more, but for what is owed. */
     floor_at: column.timestamp,
     last_scheduled_for: column.optional.timestamp,

@@ -137,6 +137,7 @@ const newState = ({ schedule_id, schedule_name, definition }: Defined['payload']
   enabled_at: at,
   paused_at: definition.default_status === 'PAUSED' ? at : null,
   status_changed_by: null,
+  status_reason: null,
   floor_at: at,
   last_scheduled_for: null,
   last_tick_id: null,
@@ -189,10 +190,15 @@ export function foldScheduleRemoved(rows: WorkingSet, { payload }: EventOf<'Sche
   const status = nextStatus(state, 'REMOVED')
   if (status === undefined) return refusal('TERMINAL', { schedule_id, status: state.status })
   rows.put('schedule_definitions', { ...known, removed_at: moment.at, updated_at: moment.at, last_event_id: moment.event_id })
-  putState(rows, { ...state, status, status_changed_by: payload.requested_by ?? null, owed: [] }, moment)
+  putState(rows, { ...state, status, ...changedBy(payload), owed: [] }, moment)
   releaseName(rows, known, moment)
   return undefined
 }
+
+const changedBy = ({ requested_by, reason }: { readonly requested_by?: string; readonly reason?: string }) => ({
+  status_changed_by: requested_by ?? null,
+  status_reason: reason ?? null,
+})
 
 const nextStatus = ({ status }: ScheduleStateRow, by: ScheduleCause): ScheduleStatus | undefined =>
   nextStates(SCHEDULE_MACHINE, status, by)[0]
@@ -211,7 +217,7 @@ export function foldScheduleStatusChanged(
     return refusal('STALE_BASIS', { schedule_id, state_version: state.state_version })
   const status = nextStatus(state, to === 'PAUSED' ? 'PAUSED' : 'RESUMED')
   if (status === undefined) return refusal('ILLEGAL_TRANSITION', { schedule_id, status: state.status })
-  const changed = { ...state, status, status_changed_by: payload.requested_by ?? null }
+  const changed = { ...state, status, ...changedBy(payload) }
   if (to === 'PAUSED') putState(rows, { ...changed, paused_at: moment.at }, moment)
   // What was missed meanwhile is caught up with as after any other gap: the floor stays.
   else if (definition.catch_up_on_resume) putState(rows, { ...changed, paused_at: null }, moment)

@@ -1,30 +1,19 @@
 // The current definitions of a workspace at one revision: who needs whom. Read when one of them has changed, and held in
 // memory until then, whoever asks.
 
+import { type AssetGraph, assetGraphOf } from '../projections/asset-selection.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import { keyText } from '../projections/tables.js'
 import type { View } from './reader.js'
 import { readRows } from './rows.js'
 
-export type AssetGraph = {
-  /** In the order of their keys. */
-  readonly definitions: ReadonlyMap<string, AssetDefinitionRow>
-  /** By the key of what is needed; only assets that are defined. */
-  readonly downstream: ReadonlyMap<string, readonly string[]>
-}
+export type { AssetGraph }
 
 export const readAssetGraph = (view: View): Promise<AssetGraph> => view.derived('asset_graph', ['asset_definitions'], () => loadGraph(view))
 
 async function loadGraph(view: View): Promise<AssetGraph> {
   const rows = await readRows(view, 'asset_definitions', [{ column: 'state', is: '=', value: 'CURRENT' }], Number.MAX_SAFE_INTEGER)
-  const definitions = new Map((rows as unknown as readonly AssetDefinitionRow[]).map((row) => [row.asset_key, row]))
-  return { definitions, downstream: downstreamOf(definitions) }
-}
-
-export function downstreamOf(definitions: ReadonlyMap<string, Pick<AssetDefinitionRow, 'deps'>>): ReadonlyMap<string, readonly string[]> {
-  const downstream = new Map<string, string[]>([...definitions.keys()].map((asset_key) => [asset_key, []]))
-  for (const [asset_key, { deps }] of definitions) for (const dep of deps) downstream.get(dep.asset_key)?.push(asset_key)
-  return downstream
+  return assetGraphOf(rows as unknown as readonly AssetDefinitionRow[])
 }
 
 type Reference = Pick<AssetDefinitionRow, 'asset_key' | 'definition_hash'>

@@ -1,16 +1,33 @@
-// From what a person selects to asset keys: `a`, `+a` with all that it needs, `a+` with all that needs it, `+a+` both,
-// `group:x`, `tag:k=v`, `*`. Several selectors select all that any of them does.
+// From what is selected to asset keys: `a`, `+a` with all that it needs, `a+` with all that needs it, `+a+` both,
+// `group:x`, `tag:k=v`, `*`. Several selectors select all that any of them does. People select when they ask for a run, and
+// schedules at each of their ticks.
 
 import { isAssetKey } from '../core/ids.js'
 import { suggestion } from '../core/spelling.js'
-import type { AssetGraph } from '../readers/assets.js'
-import type { Fault } from './problem.js'
+import type { AssetDefinitionRow } from './asset-table.js'
 
-export type Selection = { readonly asset_keys: readonly string[]; readonly faults: readonly Fault[] }
+/** Who needs whom. */
+export type AssetGraph = {
+  /** Current ones; in the order of their keys. */
+  readonly definitions: ReadonlyMap<string, AssetDefinitionRow>
+  /** By the key of what is needed; only assets that are defined. */
+  readonly downstream: ReadonlyMap<string, readonly string[]>
+}
+
+/** Of current definitions, in the order of their keys. */
+export function assetGraphOf(rows: readonly AssetDefinitionRow[]): AssetGraph {
+  const definitions = new Map(rows.map((row) => [row.asset_key, row]))
+  const downstream = new Map<string, string[]>(rows.map(({ asset_key }) => [asset_key, []]))
+  for (const { asset_key, deps } of rows) for (const dep of deps) downstream.get(dep.asset_key)?.push(asset_key)
+  return { definitions, downstream }
+}
+
+export type SelectionFault = { readonly path: string; readonly message: string }
+export type Selection = { readonly asset_keys: readonly string[]; readonly faults: readonly SelectionFault[] }
 
 export function selectAssets(graph: AssetGraph, selectors: readonly string[]): Selection {
   const selected = new Set<string>()
-  const faults: Fault[] = []
+  const faults: SelectionFault[] = []
   for (const [index, selector] of selectors.entries()) {
     const found = selectOne(graph, selector)
     if ('problem' in found) faults.push({ path: `selection[${index}]`, message: found.problem })

@@ -1,0 +1,135 @@
+// Makes, changes, renames and removes schedules that no code location defines. Pure but for what it looks up.
+
+import { definitionHash, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
+import { isUlid } from '../../core/ids.js'
+import type { Draft } from '../../events/draft.js'
+import type { ScheduleDefinition } from '../../events/schedule.js'
+import { readAssetGraph } from '../../readers/assets.js'
+import type { View } from '../../readers/reader.js'
+import { type Schedule, scheduleIdOf } from '../../readers/schedules.js'
+import { isProblem, type Problem, problem } from '../problem.js'
+import { definitionOfRow, scheduleFaults, scheduleWarnings, spelledOnce } from './definition.js'
+import { type By, by, livingSchedule, ownedProblem } from './target.js'
+
+export type SchedulePlanned = {
+  readonly schedule_id: string
+  readonly schedule_name: string
+  /** Empty: nothing changes. */
+  readonly drafts: readonly Draft[]
+  readonly warnings: readonly string[]
+}
+
+export type ScheduleAsked = By & { readonly schedule_name: string; readonly definition: ScheduleDefinition }
+
+/** The request that makes a schedule gives it its id. */
+export async function planScheduleCreate(
+  view: View | undefined,
+  asked: ScheduleAsked,
+  request_id: string,
+): Promise<SchedulePlanned | Problem> {
+  const { schedule_name } = asked
+  const definition = spelledOnce(asked.definition)
+  const fault = await definitionProblem(view, { schedule_name, definition })
+  if (fault !== undefined) return fault
+  const drafts = [definedDraft({ schedule_id: request_id, schedule_name, definition, asked, request_id, expected: 0 })]
+  return { schedule_id: request_id, schedule_name, drafts, warnings: scheduleWarnings(definition) }
+}
+
+export type ScheduleChange = By & {
+  readonly schedule_name?: string | undefined
+  readonly expected_definition_version?: number | undefined
+  /** What becomes of the definition that is there. */
+  readonly change: (before: ScheduleDefinition) => ScheduleDefinition
+}
+
+export async function planScheduleChange(
+  view: View | undefined,
+  id_or_name: string,
+  asked: ScheduleChange,
+  request_id: string,
+): Promise<SchedulePlanned | Problem> {
+  const found = await livingSchedule(view, id_or_name)
+  if (isProblem(found)) return found
+  const owned = ownedProblem(found, 'Change it there and deploy. Here it can be paused, resumed and triggered.')
+  if (owned !== undefined) return owned
+  const stale = staleDefinition(found, asked.expected_definition_version)
+  if (stale !== undefined) return stale
+  const { schedule_id, definition_version, description } = found.definition
+  const schedule_name = asked.schedule_name ?? found.definition.schedule_name
+  const before = definitionOfRow(found.definition)
+  const definition = spelledOnce(asked.change(before))
+  const fault = await definitionProblem(view, { schedule_id, schedule_name, definition })
+  if (fault !== undefined) return fault
+  const isSame =
+    schedule_name === found.definition.schedule_name &&
+    definitionHash(before) === definitionHash(definition) &&
+    description === (definition.description ?? null)
+  // What is left out of a change stays as it was read, so the change rests on it whether or not its sender said a version.
+  const drafts = isSame ? [] : [definedDraft({ schedule_id, schedule_name, definition, asked, request_id, expected: definition_version })]
+  return { schedule_id, schedule_name, drafts, warnings: scheduleWarnings(definition) }
+}
+
+function staleDefinition({ definition }: Schedule, expected: number | undefined): Problem | undefined {
+  const { schedule_name, definition_version } = definition
+  if (expected === undefined || expected === definition_version) return undefined
+  return problem(
+    'conflict',
+    `The schedule ${schedule_name} is at definition version ${definition_version}, and this change was made for version ${expected}. Read it again, and make the change anew.`,
+    { members: { definition_version } },
+  )
+}
+
+type Named = { readonly schedule_id?: string; readonly schedule_name: string; readonly definition: ScheduleDefinition }
+
+async function definitionProblem(view: View | undefined, named: Named): Promise<Problem | undefined> {
+  if (view === undefined) return problem('bad-input', 'No asset is defined yet. Deploy a code location first.')
+  const { schedule_id, schedule_name, definition } = named
+  const faults = [...nameFaults(schedule_name), ...scheduleFaults(await readAssetGraph(view), definition)]
+  if (faults.length > 0) return problem('bad-input', faults.map(({ message }) => message).join(' '), { faults })
+  const holder = await scheduleIdOf(view, schedule_name)
+  if (holder === undefined || holder === schedule_id) return undefined
+  const message = `The name ${schedule_name} belongs to the schedule ${holder}. Choose another, or change that one.`
+  return problem('conflict', message, { members: { schedule_id: holder } })
+}
+
+function nameFaults(schedule_name: string) {
+  if (!isUlid(schedule_name)) return []
+  const message = `${schedule_name} would be taken for the id of a schedule. Give it a name that says what it does.`
+  return [{ path: 'schedule_name', message }]
+}
+
+type Defined = {
+  readonly schedule_id: string
+  readonly schedule_name: string
+  readonly definition: ScheduleDefinition
+  readonly asked: By
+  readonly request_id: string
+  /** 0: it is new. */
+  readonly expected: number
+}
+
+const definedDraft = ({ schedule_id, schedule_name, definition, asked, request_id, expected }: Defined): Draft => ({
+  event_type: 'ScheduleDefined',
+  idempotency_key: scheduleDefinedKey({ schedule_id }, request_id),
+  basis: { expected_definition_version: expected },
+  payload: { schedule_id, schedule_name, definition_hash: definitionHash(definition), definition, ...by(asked) },
+})
+
+export async function planScheduleRemove(
+  view: View | undefined,
+  id_or_name: string,
+  asked: By,
+  request_id: string,
+): Promise<SchedulePlanned | Problem> {
+  const found = await livingSchedule(view, id_or_name)
+  if (isProblem(found)) return found
+  const owned = ownedProblem(found, 'Take it out there and deploy: another deploy would bring it back. Until then it can be paused.')
+  if (owned !== undefined) return owned
+  const { schedule_id, schedule_name } = found.definition
+  const draft: Draft = {
+    event_type: 'ScheduleRemoved',
+    idempotency_key: scheduleRemovedKey({ schedule_id }, request_id),
+    payload: { schedule_id, ...by(asked) },
+  }
+  return { schedule_id, schedule_name, drafts: [draft], warnings: [] }
+}

@@ -1,0 +1,70 @@
+// What is asked for of a schedule, as the definition that its event carries, and all that is wrong with it.
+
+import { canonicalBytes } from '../../core/canonical.js'
+import { cronWarnings, readCrons } from '../../core/cron/schedule-ticks.js'
+import { DEFINITION_BYTES_MAX, PRIORITY_DEFAULT } from '../../core/limits.js'
+import { zoneProblem } from '../../core/zone-name.js'
+import type { ScheduleDefinition } from '../../events/schedule.js'
+import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
+import type { AssetGraph } from '../../readers/assets.js'
+import type { Fault } from '../problem.js'
+import { selectAssets } from '../selection.js'
+
+/** One spelling of one definition, so that it has one hash: what says nothing is left out. */
+export function spelledOnce({ tags, priority, ...rest }: ScheduleDefinition): ScheduleDefinition {
+  return {
+    ...rest,
+    ...(tags === undefined || Object.keys(tags).length === 0 ? {} : { tags }),
+    ...(priority === undefined || priority === PRIORITY_DEFAULT ? {} : { priority }),
+  }
+}
+
+export const definitionOfRow = (row: ScheduleDefinitionRow): ScheduleDefinition =>
+  spelledOnce({
+    cron_expressions: row.cron_expressions,
+    timezone: row.timezone,
+    asset_selection: row.asset_selection,
+    ...(row.partition_mapping === null ? {} : { partition_mapping: row.partition_mapping }),
+    catchup_window_minutes: row.catchup_window_minutes,
+    max_catchup_ticks: row.max_catchup_ticks,
+    catch_up_on_resume: row.catch_up_on_resume,
+    overlap_policy: row.overlap_policy,
+    tags: row.tags,
+    priority: row.priority,
+    ...(row.description === null ? {} : { description: row.description }),
+    default_status: row.default_status,
+  })
+
+export function scheduleFaults(graph: AssetGraph, definition: ScheduleDefinition): readonly Fault[] {
+  const bytes = canonicalBytes(definition)
+  if (bytes > DEFINITION_BYTES_MAX) {
+    return [{ path: '', message: `The definition has ${bytes} bytes of JSON, and ${DEFINITION_BYTES_MAX} is the most. Say it shorter.` }]
+  }
+  return [...cronFaults(definition), ...selectionFaults(graph, definition)]
+}
+
+export const scheduleWarnings = ({ cron_expressions }: ScheduleDefinition): readonly string[] => cronWarnings(cron_expressions)
+
+function cronFaults({ cron_expressions, timezone }: ScheduleDefinition): readonly Fault[] {
+  const crons = readCrons(cron_expressions)
+  const zone = zoneProblem(timezone)
+  return [
+    ...('problem' in crons ? [{ path: 'cron_expressions', message: crons.problem }] : []),
+    ...(zone === null ? [] : [{ path: 'timezone', message: zone }]),
+  ]
+}
+
+/** What is selected now tells what was meant: a tick looks it up again. */
+function selectionFaults(graph: AssetGraph, { asset_selection, partition_mapping }: ScheduleDefinition): readonly Fault[] {
+  const { asset_keys, faults } = selectAssets(graph, asset_selection)
+  if (faults.length > 0) return faults.map(({ path, message }) => ({ path: path.replace(/^selection/, 'asset_selection'), message }))
+  const partitioned = asset_keys.find((asset_key) => graph.definitions.get(asset_key)?.partitions !== null)
+  if (partitioned !== undefined && partition_mapping === undefined) {
+    const message = `${partitioned} has partitions: say which a tick asks for. {"type": "LAST_COMPLETE"} is the last one that is complete.`
+    return [{ path: 'partition_mapping', message }]
+  }
+  if (partitioned === undefined && partition_mapping !== undefined) {
+    return [{ path: 'partition_mapping', message: 'None of the selected assets has partitions. Leave partition_mapping out.' }]
+  }
+  return []
+}

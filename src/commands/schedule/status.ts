@@ -1,0 +1,54 @@
+// Pauses and resumes a schedule, for the API and for the signals of its loop alike.
+
+import { scheduleStatusKey } from '../../core/keys.js'
+import { instantText } from '../../core/time.js'
+import type { Draft } from '../../events/draft.js'
+import type { View } from '../../readers/reader.js'
+import type { Schedule } from '../../readers/schedules.js'
+import { isProblem, type Problem, problem } from '../problem.js'
+import { type By, by, livingSchedule } from './target.js'
+
+export type StatusAsked = By & {
+  readonly to: 'ACTIVE' | 'PAUSED'
+  readonly expected_state_version?: number | undefined
+}
+
+export type StatusPlanned = { readonly schedule_id: string; readonly schedule_name: string; readonly drafts: readonly Draft[] }
+
+export async function planScheduleStatus(
+  view: View | undefined,
+  id_or_name: string,
+  asked: StatusAsked,
+  request_id: string,
+): Promise<StatusPlanned | Problem> {
+  const found = await livingSchedule(view, id_or_name)
+  if (isProblem(found)) return found
+  const refused = statusProblem(found, asked)
+  if (refused !== undefined) return refused
+  const { schedule_id, schedule_name } = found.definition
+  const { to, expected_state_version } = asked
+  const draft: Draft = {
+    event_type: 'ScheduleStatusChanged',
+    idempotency_key: scheduleStatusKey({ schedule_id }, request_id),
+    ...(expected_state_version === undefined ? {} : { basis: { expected_state_version } }),
+    payload: { schedule_id, to, ...by(asked) },
+  }
+  return { schedule_id, schedule_name, drafts: [draft] }
+}
+
+function statusProblem({ definition, state }: Schedule, { to, expected_state_version: expected }: StatusAsked): Problem | undefined {
+  const { schedule_name } = definition
+  const { state_version, status, paused_at, status_changed_by, status_reason } = state
+  if (expected !== undefined && expected !== state_version) {
+    return problem(
+      'conflict',
+      `The schedule ${schedule_name} is at state version ${state_version}, and this was asked for at version ${expected}: it has ticked or was changed since. Look at it again.`,
+      { members: { state_version } },
+    )
+  }
+  if (status !== to) return undefined
+  const who = status_changed_by === null ? '' : ` by ${status_changed_by}`
+  const why = status_reason === null ? '' : `: ${status_reason}`
+  const said = paused_at === null ? 'is active already.' : `is paused already, since ${instantText(paused_at)}${who}${why}`
+  return problem('conflict', `The schedule ${schedule_name} ${said}`, { members: { status } })
+}

@@ -1,0 +1,117 @@
+// Schedules at one revision: what each is and how it stands, by id or by name, and what became of their instants.
+
+import { openScheduleTicks } from '../core/cron/schedule-ticks.js'
+import { isUlid } from '../core/ids.js'
+import { compareText } from '../core/order.js'
+import type { RunRow } from '../projections/run-table.js'
+import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleTickRow } from '../projections/schedule-table.js'
+import type { Condition } from '../tables/table-files.js'
+import { type Newest, type Place, readNewest } from './newest.js'
+import type { View } from './reader.js'
+import { readRows } from './rows.js'
+
+export type Schedule = { readonly definition: ScheduleDefinitionRow; readonly state: ScheduleStateRow }
+
+/** By id first: a removed schedule is found by its id alone, because its name may be another's. */
+export async function findSchedule(view: View | undefined, id_or_name: string): Promise<Schedule | undefined> {
+  if (view === undefined) return undefined
+  const byId = isUlid(id_or_name) ? await readSchedule(view, id_or_name) : undefined
+  if (byId !== undefined) return byId
+  const holder = await scheduleIdOf(view, id_or_name)
+  return holder === undefined ? undefined : readSchedule(view, holder)
+}
+
+/** Whose the name is now. */
+export async function scheduleIdOf(view: View, schedule_name: string): Promise<string | undefined> {
+  const name = await view.row('names', ['SCHEDULE', schedule_name])
+  return name === undefined || name['released_at'] !== null ? undefined : String(name['entity_id'])
+}
+
+async function readSchedule(view: View, schedule_id: string): Promise<Schedule | undefined> {
+  const [definition, state] = await Promise.all([
+    view.row('schedule_definitions', [schedule_id]),
+    view.row('schedule_state', [schedule_id]),
+  ])
+  if (definition === undefined || state === undefined) return undefined
+  return { definition: definition as ScheduleDefinitionRow, state: state as ScheduleStateRow }
+}
+
+/** All of them, removed ones too, in the order of their names. */
+export async function readSchedules(view: View | undefined): Promise<readonly Schedule[]> {
+  if (view === undefined) return []
+  // Ticks change states alone: definitions are read again when one of them has changed.
+  const [definitions, states] = await Promise.all([
+    view.derived('schedule_definitions', ['schedule_definitions'], async () => {
+      const rows = (await allRows(view, 'schedule_definitions')) as unknown as ScheduleDefinitionRow[]
+      return rows.sort(byName)
+    }),
+    view.derived('schedule_state', ['schedule_state'], async () => {
+      const rows = (await allRows(view, 'schedule_state')) as unknown as readonly ScheduleStateRow[]
+      return new Map(rows.map((row) => [row.schedule_id, row]))
+    }),
+  ])
+  return definitions.flatMap((definition) => {
+    const state = states.get(definition.schedule_id)
+    return state === undefined ? [] : [{ definition, state }]
+  })
+}
+
+const allRows = (view: View, table: 'schedule_definitions' | 'schedule_state') => readRows(view, table, [], Number.MAX_SAFE_INTEGER)
+
+type Named = Pick<ScheduleDefinitionRow, 'schedule_name' | 'schedule_id'>
+export const byName = (left: Named, right: Named): number =>
+  compareText(left.schedule_name, right.schedule_name) || compareText(left.schedule_id, right.schedule_id)
+
+/** When it fires next; null: it is paused or removed, it has no instants left, or its cron cannot be read. */
+export function nextFireMs({ definition, state }: Schedule, now: number): number | null {
+  if (state.status !== 'ACTIVE') return null
+  const ticks = openScheduleTicks({ cron: definition.cron_expressions, timezone: definition.timezone })
+  return 'problem' in ticks ? null : ticks.next(Math.max(now, state.floor_at))
+}
+
+export type TickFilter = {
+  readonly status?: ScheduleTickRow['status'] | undefined
+  readonly kind?: ScheduleTickRow['kind'] | undefined
+  readonly from?: string | undefined
+  readonly to?: string | undefined
+}
+
+export function readNewestTicks(
+  view: View | undefined,
+  schedule_id: string,
+  { status, kind, from, to }: TickFilter,
+  limit: number,
+  after?: Place,
+): Promise<Newest<ScheduleTickRow>> {
+  const where: readonly Condition[] = [
+    { column: 'schedule_id', is: '=', value: schedule_id },
+    ...(status === undefined ? [] : [{ column: 'status', is: '=', value: status } as const]),
+    ...(kind === undefined ? [] : [{ column: 'kind', is: '=', value: kind } as const]),
+  ]
+  return readNewest(view, 'schedule_ticks', { at: 'scheduled_for', id: 'tick_id', where, from, to, limit, after })
+}
+
+/** The runs that ticks asked for, by the ids of the ticks. Most ticks have one, and their row names it. */
+export async function readRunsOfTicks(
+  view: View | undefined,
+  ticks: readonly Pick<ScheduleTickRow, 'tick_id' | 'run_id' | 'run_count'>[],
+): Promise<ReadonlyMap<string, readonly RunRow[]>> {
+  if (view === undefined) return new Map()
+  const single = ticks.flatMap(({ run_id, run_count }) => (run_id === null || run_count > 1 ? [] : [[run_id] as const]))
+  const several = ticks.filter(({ run_count }) => run_count > 1).map(({ tick_id }) => tick_id)
+  const [one, many] = await Promise.all([
+    single.length === 0 ? [] : view.rows('runs', single),
+    several.length === 0 ? [] : view.few('runs', [{ column: 'tick_id', in: several }]),
+  ])
+  const runs = new Map<string, RunRow[]>()
+  for (const run of [...one, ...many] as unknown as readonly RunRow[]) {
+    const tick_id = run.tick_id ?? ''
+    runs.set(tick_id, [...(runs.get(tick_id) ?? []), run])
+  }
+  for (const [tick_id, found] of runs)
+    runs.set(
+      tick_id,
+      found.sort((a, b) => compareText(a.run_key, b.run_key)),
+    )
+  return runs
+}
