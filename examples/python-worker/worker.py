@@ -61,7 +61,8 @@ class Attempt(threading.Thread):
         me, version = f"{os.uname().nodename}:{os.getpid()}", {"code_version": self.code_version}
         status, started = self.post("started", {"worker_id": me, "worker_started_at": instant(), **version}, due)
         if status != 200: return  # Nobody knows whether another execution has it: the code must not run.
-        if not self.stopped.is_set(): in_background(self.run_code)
+        if started.get("cancel"): self.end("CANCELLED"), self.ended.set()
+        elif not self.stopped.is_set(): in_background(self.run_code)
         in_background(lambda: self.ended.wait((self.timeout_ms or 0) / 1000 or None) or self.end("FAILED", **TIMED_OUT))
         seq, every_ms = itertools.count(), max(20, min(started["heartbeat_interval_ms"], self.heartbeat_timeout_ms / 3))
         while not self.ended.wait(every_ms / 1000):
@@ -87,8 +88,7 @@ class Attempt(threading.Thread):
     def drain(self, grace):
         self.join(grace)
         self.end("RELEASED", **error("WORKER_DRAINED", "The worker was shut down before the code had ended."))
-        self.ended.wait(5)
-        self.ended.set()  # Code that does not stop is not waited for.
+        self.ended.wait(5) or self.ended.set()  # Code that does not stop is not waited for.
         self.join(120)
 
 def take(dispatch, location_name, slots):

@@ -31,9 +31,9 @@ test('workers can speak as long as the API answers, and where it is down for a m
 test('they cannot while it is down, and ten seconds after it is back that is remembered still', async () => {
   const { time, watch, logged } = watched([5, 20])
   await time.pass(8_500)
-  expect(watch.unheard()).toEqual({ for_ms: 3_500, is_over: false })
+  expect(watch.unheard()).toEqual({ for_ms: 3_500, over_for_ms: 0, left_ms: 15 * 60_000 - 3_500 })
   await time.pass(20_500)
-  expect(watch.unheard()).toEqual({ for_ms: 24_000, is_over: true })
+  expect(watch.unheard()).toEqual({ for_ms: 24_000, over_for_ms: 9_000, left_ms: 15 * 60_000 - 24_000 })
   await time.pass(2_000)
   expect(watch.unheard()).toBeUndefined()
   expect(logged).toEqual([
@@ -69,13 +69,46 @@ async function unheardSeconds({ time, watch }: ReturnType<typeof watched>, until
 
 test('an API that is away for a few seconds again and again is one outage, which ends after a quarter of an hour', async () => {
   const flapping = Array.from({ length: 180 }, (_, turn) => [10 + turn * 10, 13 + turn * 10] as const)
-  const down = watched(...flapping, [2_000, 2_030])
-  const seconds = await unheardSeconds(down, 35 * MINUTE)
+  const down = watched(...flapping, [2_200, 2_230])
+  const seconds = await unheardSeconds(down, 40 * MINUTE)
   const flapped = seconds.filter((second) => second < 1_900)
   expect(flapped.length).toBeGreaterThan(50)
   expect(Math.max(...flapped)).toBeLessThanOrEqual(10 + 15 * 60 + 1)
   // It was well for a while meanwhile.
-  expect(seconds).toContain(2_020)
+  expect(seconds).toContain(2_220)
+})
+
+/** The latest instant, in seconds, to which the longest hold could be given at one of these. */
+const heldUntil = (held: readonly { readonly second: number; readonly left_ms: number }[]): number =>
+  Math.max(...held.map(({ second, left_ms }) => second + Math.min(60, left_ms / 1_000)))
+
+test.each([10, 61, 75, 130, 290])(
+  'one that fails every %s seconds holds back for a quarter of an hour in all, whatever holds are given',
+  async (every_s) => {
+    const { time, watch } = watched(...Array.from({ length: 400 }, (_, turn) => [10 + turn * every_s, 14 + turn * every_s] as const))
+    const held: { readonly second: number; readonly left_ms: number }[] = []
+    while (time.now() < 120 * MINUTE && time.now() / 1_000 < 400 * every_s) {
+      await time.pass(1_000)
+      const unheard = watch.unheard()
+      if (unheard !== undefined) held.push({ second: time.now() / 1_000, left_ms: unheard.left_ms })
+    }
+    expect(held.length).toBeGreaterThan(15)
+    expect(heldUntil(held)).toBeLessThanOrEqual(10 + 15 * 60)
+  },
+)
+
+test('where outages are not one, deadlines are judged for minutes between the holds of two', async () => {
+  const { time, watch } = watched(...Array.from({ length: 20 }, (_, turn) => [10 + turn * 310, 14 + turn * 310] as const))
+  let longest_s = 0
+  let held_until_s = 0
+  while (time.now() < 90 * MINUTE) {
+    await time.pass(1_000)
+    const second = time.now() / 1_000
+    if (watch.unheard() === undefined) continue
+    if (held_until_s > 0) longest_s = Math.max(longest_s, second - held_until_s)
+    held_until_s = second + 60
+  }
+  expect(longest_s).toBeGreaterThan(200)
 })
 
 test('one that never comes back is no reason any more after a quarter of an hour, nor when it comes back then', async () => {
@@ -98,7 +131,7 @@ test('an outage is not forgotten where nobody knows for a moment whether anythin
   await time.pass(20_500)
   state.isNeeded = undefined
   await time.pass(3_000)
-  expect(watch.unheard()).toMatchObject({ is_over: false })
+  expect(watch.unheard()).toMatchObject({ over_for_ms: 0 })
   state.isNeeded = false
   await time.pass(2_000)
   expect(watch.unheard()).toBeUndefined()

@@ -90,9 +90,12 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
   return {
     unheard() {
       const now = clock.elapsed()
-      if (trouble_since === undefined || now - trouble_since > API_OUTAGE_MS_MAX) return undefined
-      if (isDown()) return { for_ms: now - down_since, is_over: false }
-      return last !== undefined && now - last.until <= REMEMBERED_MS ? { for_ms: now - last.from, is_over: true } : undefined
+      if (trouble_since === undefined) return undefined
+      const left_ms = trouble_since + API_OUTAGE_MS_MAX - now
+      if (left_ms <= 0) return undefined
+      if (isDown()) return { for_ms: now - down_since, over_for_ms: 0, left_ms }
+      if (last === undefined || now - last.until > REMEMBERED_MS) return undefined
+      return { for_ms: now - last.from, over_for_ms: now - last.until, left_ms }
     },
     ended: go().catch((error: unknown) => log(`Nobody asks any more whether the API is there: ${messageOf(error)}`)),
   }

@@ -4,8 +4,10 @@ import { DISPATCH_PATH, type Dispatch, type DispatchRequest, dispatchResponse, W
 import { parseJson } from '../core/json.js'
 import { ERROR_MESSAGE_BYTES_MAX } from '../core/limits.js'
 import { cutText } from '../core/text.js'
+import type { Clock } from '../core/time.js'
 import type { ErrorValue } from '../events/value.js'
 import type { DispatchPort, SendAnswer } from './dispatch.js'
+import { createPause, type Heard, type Pause } from './pause.js'
 import { postSigned, reasonOf, type SignedPostDeps } from './signed-post.js'
 
 /** These say "later", and nothing about the request. */
@@ -18,37 +20,73 @@ const WHERE_TO =
 /** What every request would hear, and what to look at: no attempt is wrong, and somebody has to mend the set-up. */
 const SET_UP_WRONGLY: Readonly<Record<number, string>> = { 401: WHO_ASKS, 403: WHO_ASKS, 404: WHERE_TO, 405: WHERE_TO }
 
-export const createDirectPort = (deps: SignedPostDeps): DispatchPort => ({
-  port: 'DIRECT',
-  async send(worker_url, dispatches) {
-    const all = (answer: SendAnswer) => dispatches.map(() => answer)
+/** One for all attempts of a request, or one for each. */
+type Said = SendAnswer | readonly SendAnswer[]
+type Waiting = { readonly location_version: number; readonly pause: Pause<Said> }
+
+export function createDirectPort(deps: SignedPostDeps & { readonly clock: Pick<Clock, 'elapsed'> }): DispatchPort {
+  /** By location: a few, which are those of the workspace. */
+  const waiting = new Map<string, Waiting>()
+
+  /** A deploy may be what mends it, so it begins anew with each. */
+  function pauseOf(location_name: string, location_version: number): Pause<Said> {
+    const known = waiting.get(location_name)
+    if (known !== undefined && location_version <= known.location_version) return known.pause
+    const pause = createPause<Said>(deps.clock)
+    waiting.set(location_name, { location_version, pause })
+    return pause
+  }
+
+  async function ask(worker_url: string, dispatches: readonly Dispatch[]): Promise<Heard<Said>> {
     try {
       const request: DispatchRequest = { protocol: WORKER_PROTOCOL, dispatches: [...dispatches] }
       const { status, is_taken, text } = await postSigned(deps, new URL(DISPATCH_PATH, worker_url), request)
-      return is_taken ? answersIn(text, dispatches) : all(answerOfStatus(worker_url, status, text))
+      const answer = is_taken ? answersIn(worker_url, text, dispatches) : answerOfStatus(worker_url, status, text)
+      return { way: wayOf(answer), answer }
     } catch (error) {
-      return all({ answer: 'UNREACHABLE', problem: `${worker_url} did not answer: ${reasonOf(error)}` })
+      return { way: 'nothing', answer: { answer: 'UNREACHABLE', problem: `${worker_url} did not answer: ${reasonOf(error)}` } }
     }
-  },
-})
+  }
+
+  return {
+    port: 'DIRECT',
+    async send(worker_url, dispatches, _names, location_version) {
+      const [first] = dispatches
+      if (first === undefined) return []
+      const said = await pauseOf(first.location_name, location_version).ask(() => ask(worker_url, dispatches))
+      return 'answer' in said ? dispatches.map(() => said) : said
+    },
+  }
+}
+
+/** Only a worker answers attempt by attempt; of a request as a whole something before it may have spoken. */
+function wayOf(answer: Said): Heard<Said>['way'] {
+  if (!('answer' in answer)) return 'through'
+  return answer.answer === 'BLOCKED' ? 'stuck' : 'nothing'
+}
 
 function answerOfStatus(worker_url: string, status: number, text: string): SendAnswer {
   if (LATER.has(status)) return { answer: 'BUSY' }
   const words = cutText(text, ERROR_MESSAGE_BYTES_MAX / 8) || 'nothing more.'
+  const code = `HTTP_${status}`
   const what_to_do = SET_UP_WRONGLY[status]
-  if (what_to_do !== undefined) return { answer: 'BLOCKED', problem: `${worker_url} answered ${status}: ${words} ${what_to_do}` }
+  if (what_to_do !== undefined) return { answer: 'BLOCKED', code, problem: `${worker_url} answered ${status}: ${words} ${what_to_do}` }
   const said = `The worker answered ${status}: ${words}`
-  if (status >= 400 && status < 500) return { answer: 'REFUSED', error: { code: `HTTP_${status}`, message: said } }
+  if (status >= 400 && status < 500) return { answer: 'REFUSED', error: { code, message: said } }
   return { answer: 'UNREACHABLE', problem: said }
 }
 
-function answersIn(text: string, dispatches: readonly Dispatch[]): readonly SendAnswer[] {
+function answersIn(worker_url: string, text: string, dispatches: readonly Dispatch[]): Said {
   const parsed = dispatchResponse.safeParse(parseJson(text))
-  const unclear: SendAnswer = { answer: 'UNREACHABLE', problem: 'The worker answered something that is no answer of the worker protocol.' }
-  const byAttempt = new Map(parsed.success ? parsed.data.answers.map((each) => [each.attempt_id, each] as const) : [])
+  // A page for people, say: what answers there is no worker, and every attempt would hear it.
+  if (!parsed.success) {
+    const problem = `${worker_url} answered something that is no answer of the worker protocol. ${WHERE_TO}`
+    return { answer: 'BLOCKED', code: 'NOT_THE_PROTOCOL', problem }
+  }
+  const byAttempt = new Map(parsed.data.answers.map((each) => [each.attempt_id, each] as const))
   return dispatches.map(({ attempt_id }): SendAnswer => {
     const said = byAttempt.get(attempt_id)
-    if (said === undefined) return unclear
+    if (said === undefined) return { answer: 'UNREACHABLE', problem: `${worker_url} answered, and said nothing of ${attempt_id}.` }
     if (said.answer !== 'REFUSED') return { answer: said.answer }
     return { answer: 'REFUSED', error: (said.error as ErrorValue | undefined) ?? NO_REASON }
   })

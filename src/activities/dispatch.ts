@@ -11,18 +11,21 @@ export type SendAnswer =
   | { readonly answer: 'BUSY' }
   /** Nobody answered, or not in a way that says anything about the attempt: it is sent again. */
   | { readonly answer: 'UNREACHABLE'; readonly problem: string }
-  /** The way itself is set up wrongly, for every attempt alike: nothing is lost over it, and somebody has to mend it. */
-  | { readonly answer: 'BLOCKED'; readonly problem: string }
+  /** The way itself is set up wrongly, for every attempt alike: nothing is lost over it, and somebody has to mend it. One
+   *  `code` is one thing to mend, whatever the words. */
+  | { readonly answer: 'BLOCKED'; readonly code: string; readonly problem: string }
   /** Sending it again would not help. */
   | { readonly answer: 'REFUSED'; readonly error: ErrorValue }
 
 export type DispatchPort = {
   readonly port: 'DIRECT' | 'CLOUD_TASKS'
   /** Attempts of one location, answered in their order; with them the names that the outbox has for a queue. It never
-   *  throws. */
+   *  throws. While the way is set up wrongly it asks less and less often, and answers with what it heard last;
+   *  `location_version` tells it of a deploy, which may have mended it. */
   readonly send: (
     worker_url: string,
     dispatches: readonly Dispatch[],
     queue_task_names: readonly string[],
+    location_version: number,
   ) => Promise<readonly SendAnswer[]>
 }

@@ -16,6 +16,7 @@ import { isWithQueue, readUnstarted } from '../readers/outbox.js'
 import type { Reader, View } from '../readers/reader.js'
 import type { Tracing } from '../telemetry/tracing.js'
 import type { Workspace } from '../turn/workspace.js'
+import { createBlocked } from './blocked.js'
 import type { DispatchPort, SendAnswer } from './dispatch.js'
 import { type EnvelopeDeps, envelopesOf, type OutboxEntry } from './envelope.js'
 import { traceDispatches } from './trace.js'
@@ -62,6 +63,7 @@ type Sent = { readonly entry: OutboxEntry; readonly answer: SendAnswer }
 export function createHandOver(deps: HandOverDeps): HandOver {
   const { reader, port, clock, log } = deps
   const withdrawal = createWithdrawal(deps)
+  const blocked = createBlocked(deps)
   /** Attempts that this process has sent, for as long as they are out. */
   const sent = new Set<string>()
   const lanes = new Map<string, Lane>()
@@ -72,7 +74,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   const newestView = async (): Promise<View | undefined> =>
     published !== undefined && clock.elapsed() - published.at <= PUBLISHED_AGE_MS_MAX ? published.view : deps.current.latest()
 
-  async function send({ view, worker_url, entries }: Request, time: 'first' | 'again'): Promise<readonly Sent[]> {
+  async function send({ view, location, entries }: Request, time: 'first' | 'again'): Promise<readonly Sent[]> {
     const envelopes = await envelopesOf(deps, view, entries)
     const ready = envelopes.flatMap((each) => ('dispatch' in each ? [each] : []))
     const lost = envelopes.flatMap((each): Sent[] =>
@@ -83,8 +85,9 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     const dispatches = ready.map((each): Dispatch => each.dispatch)
     const names = ready.map(({ entry }) => entry.outbox.queue_task_name)
     const traced = await traceDispatches(deps.tracing, view, dispatches, time)
-    const answers = ready.length === 0 ? [] : await port.send(worker_url, traced.dispatches, names)
+    const answers = ready.length === 0 ? [] : await port.send(location.worker_url, traced.dispatches, names, location.location_version)
     traced.answered(answers)
+    blocked.note(location, answers)
     return [...lost, ...ready.map(({ entry }, index) => ({ entry, answer: answers[index] as SendAnswer }))]
   }
 
@@ -97,12 +100,12 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   async function sendAgain(view: View, location_name: string, entries: readonly OutboxEntry[]): Promise<void> {
     const location = (await view.row('code_locations', [location_name])) as CodeLocationRow | undefined
     if (location === undefined) return
-    const requests = inRequests(view, location.worker_url, entries)
+    const requests = inRequests(view, location, entries)
     const answers = (await Promise.all(requests.map((request) => send(request, 'again')))).flat()
     deps.onAnswers?.('again', answersOf(answers))
     await note(answers)
     await noteAccepted(deps, answers)
-    const problem = answers.flatMap(({ answer }) => ('problem' in answer ? [answer.problem] : []))[0]
+    const problem = answers.flatMap(({ answer }) => (answer.answer === 'UNREACHABLE' ? [answer.problem] : []))[0]
     if (problem !== undefined) log(`${location_name}: ${problem}`)
   }
 
@@ -140,10 +143,10 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       for (const [location_name, entries] of byLocation(
         wanted.filter(({ outbox }) => !sent.has(outbox.attempt_id) && !isWithQueue(outbox)),
       )) {
-        const worker_url = rows.get('code_locations', location_name)?.worker_url
-        if (worker_url === undefined) continue
+        const location = rows.get('code_locations', location_name)
+        if (location === undefined) continue
         for (const { outbox } of entries) sent.add(outbox.attempt_id)
-        track(laneOf(location_name).push(inRequests(view, worker_url, entries)))
+        track(laneOf(location_name).push(inRequests(view, location, entries)))
       }
     },
 
@@ -198,12 +201,12 @@ function byLocation(entries: readonly OutboxEntry[]): ReadonlyMap<string, readon
   return grouped
 }
 
-type Request = { readonly view: View; readonly worker_url: string; readonly entries: readonly OutboxEntry[] }
+type Request = { readonly view: View; readonly location: CodeLocationRow; readonly entries: readonly OutboxEntry[] }
 
-function inRequests(view: View, worker_url: string, entries: readonly OutboxEntry[]): Request[] {
+function inRequests(view: View, location: CodeLocationRow, entries: readonly OutboxEntry[]): Request[] {
   const requests: Request[] = []
   for (let start = 0; start < entries.length; start += DISPATCHES_PER_REQUEST_MAX) {
-    requests.push({ view, worker_url, entries: entries.slice(start, start + DISPATCHES_PER_REQUEST_MAX) })
+    requests.push({ view, location, entries: entries.slice(start, start + DISPATCHES_PER_REQUEST_MAX) })
   }
   return requests
 }

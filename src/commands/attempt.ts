@@ -14,7 +14,7 @@ import { type ExecutionDeps, executionFault, noteExecution, otherExecution, star
 import { isProblem, type Problem, problem } from './problem.js'
 import { claimStart } from './starts.js'
 import { type Submit, submitDrafts } from './submit.js'
-import { type Cancelled, withdrawFrom } from './withdraw.js'
+import { withdrawUnlessOwned } from './withdraw.js'
 
 export type AttemptDeps = Submit &
   ExecutionDeps & {
@@ -71,9 +71,11 @@ export async function logsFault(deps: AttemptDeps, claims: TokenClaims, said: Ex
   return isProblem(task) ? task : undefined
 }
 
-export type Started = { readonly attempt_id: string; readonly heartbeat_interval_ms: number }
+/** `cancel`: it is this execution's, and its code is not to begin, because its run is to be cancelled. */
+export type Started = { readonly attempt_id: string; readonly heartbeat_interval_ms: number; readonly cancel?: true }
 
-/** Code may run once this has answered without a problem, and never before. */
+/** Code may run once this has answered without a problem, and never before. The same execution is answered the same, however
+ *  often it asks: of two requests nobody knows which answer it has. */
 export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: Said<'TaskStarted'>): Promise<Started | Problem> {
   const { sequence, ...facts } = said
   // A worker that was stopped for a while may ask for an attempt that was given up long ago.
@@ -82,11 +84,14 @@ export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: S
   if (isProblem(task)) return task
   const { execution_id, worker_id } = facts
   if (!isActive(task.state)) return overProblem(task)
-  if (task.cancel_requested_at !== null) return refuseCancelled(deps, { ...task, attempt_id: claims.attempt_id }, said)
-  if (task.execution_id !== null && task.execution_id !== execution_id) return otherExecution(task.task_key, task.execution_id)
   const ids = idsOf(claims)
-  const owner = await claimStart(deps, startGroupOf(task), { ...ids, execution_id, worker_id, sequence })
-  if (owner.execution_id !== execution_id) return otherExecution(task.task_key, owner.execution_id)
+  const isCancelled = task.cancel_requested_at !== null
+  const claim = { ...ids, execution_id, worker_id, sequence }
+  const owner = isCancelled
+    ? await withdrawUnlessOwned(deps, sequence, { ...task, attempt_id: claims.attempt_id })
+    : (task.execution_id ?? (await claimStart(deps, startGroupOf(task), claim)).execution_id)
+  if (owner === undefined) return stop(`The run of ${task.task_key} is to be cancelled.`)
+  if (owner !== execution_id) return otherExecution(task.task_key, owner)
   const payload = { ...ids, ...facts }
   await submitDrafts(
     deps,
@@ -95,13 +100,7 @@ export async function sayStarted(deps: AttemptDeps, claims: TokenClaims, said: S
     'soon',
   )
   noteExecution(deps, ids.attempt_id, { execution_id, beat_at: deps.clock.elapsed() })
-  return { attempt_id: ids.attempt_id, heartbeat_interval_ms: beatEvery(task) }
-}
-
-/** It ends here and now: nobody has to wait for an attempt that never began. */
-async function refuseCancelled(deps: AttemptDeps, task: Cancelled, { execution_id, sequence }: Execution): Promise<Problem> {
-  const owner = await withdrawFrom(deps, sequence, task, execution_id)
-  return owner === undefined ? stop(`The run of ${task.task_key} is to be cancelled.`) : otherExecution(task.task_key, owner)
+  return { attempt_id: ids.attempt_id, heartbeat_interval_ms: beatEvery(task), ...(isCancelled ? { cancel: true as const } : {}) }
 }
 
 /** Said at most one a third of the timeout, so that one lost beat loses no attempt. */

@@ -32,18 +32,12 @@ export async function withdrawAttempts(deps: WithdrawDeps, sequence: number, tas
   return drafts.length
 }
 
-/** One execution asks to start, or asks again. Answers who has the attempt, if that is another one. An execution whose start is
- *  published may have been told so, and its code may run: this may be its request once more, by a network that repeats. Its
- *  attempt is left to it and to the grace. */
-export async function withdrawFrom(
-  deps: WithdrawDeps,
-  sequence: number,
-  task: Cancelled,
-  execution_id: string,
-): Promise<string | undefined> {
-  if (task.execution_id === execution_id) return undefined
+/** One execution asks to start. Answers whose the attempt is; undefined: nobody's. Its end is said then: none can start
+ *  it any more. Where it is the asker's, it may have been told to start, and its code may run: this may be its request once more, by
+ *  a network that repeats, whether or not its start is published (ADR 0052). */
+export async function withdrawUnlessOwned(deps: WithdrawDeps, sequence: number, task: Cancelled): Promise<string | undefined> {
   const owner = task.execution_id ?? (await ownerOf(deps, sequence, task))
-  if (owner !== execution_id && owner !== withdrawnExecutionId(task.attempt_id)) return owner
+  if (owner !== withdrawnExecutionId(task.attempt_id)) return owner
   await submitDrafts(deps, [withdrawnDraft(task, sequence, owner)], 'servo/callback')
   return undefined
 }

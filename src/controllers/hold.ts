@@ -7,20 +7,21 @@ import type { TaskRow } from '../projections/run-table.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import { type ArmedDeadline, earliestHeld } from './lost.js'
 
-/** What the last revision recorded; how long the store was out of reach before this turn, 0 where it was not; and whether
- *  workers find no API to speak to, or found none until a moment ago. */
+/** What the last revision recorded; how long the store was out of reach before this turn, 0 where it was not; and for how
+ *  long it may be held back because workers find no API to speak to, or found none until a moment ago, 0 where they do. */
 export type Recorded = {
   readonly wake_at: number | null
   readonly hold_until: number | null
   readonly outage_ms: number
-  readonly is_unheard: boolean
+  readonly unheard_hold_ms: number
 }
 
 /** Until when no deadline is acted on; null: they are. */
-export function holdUntil(rows: WorkingSet, now: number, { wake_at, hold_until, outage_ms, is_unheard }: Recorded): number | null {
+export function holdUntil(rows: WorkingSet, now: number, { wake_at, hold_until, outage_ms, unheard_hold_ms }: Recorded): number | null {
   if (hold_until !== null && now < hold_until) return hold_until
   // A deadline that comes right after an outage would find workers that had no time to speak yet.
-  if (is_unheard || outage_ms > TURN_GAP_MS_MAX) return heldBy(now, periodsOf(rows, Number.POSITIVE_INFINITY))
+  const hold_ms = outage_ms > TURN_GAP_MS_MAX ? TURN_GAP_HOLD_MS_MAX : unheard_hold_ms
+  if (hold_ms > 0) return heldBy(now, periodsOf(rows, Number.POSITIVE_INFINITY), hold_ms)
   const due_at = dueSince(rows, now, wake_at)
   if (due_at === null || now - due_at <= TURN_GAP_MS_MAX) return null
   // The end of a hold is an instant to wake at, too: who comes late for that has been held back already.
@@ -38,8 +39,8 @@ function dueSince(rows: WorkingSet, now: number, wake_at: number | null): number
   return first > now ? null : Math.max(wake_at, first)
 }
 
-const heldBy = (now: number, periods: readonly number[]): number | null =>
-  periods.length === 0 ? null : now + Math.min(TURN_GAP_HOLD_MS_MAX, Math.max(...periods))
+const heldBy = (now: number, periods: readonly number[], hold_ms = TURN_GAP_HOLD_MS_MAX): number | null =>
+  periods.length === 0 ? null : now + Math.min(TURN_GAP_HOLD_MS_MAX, hold_ms, Math.max(...periods))
 
 /** Of attempts whose deadline is not later than this. Only attempts are held back: a retry that is due loses nothing. */
 function periodsOf(rows: WorkingSet, latest: number): readonly number[] {

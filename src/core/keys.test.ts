@@ -26,7 +26,14 @@ import {
   requestFingerprint,
   runCancelKey,
   runRequestedKey,
+  scheduleDefinedKey,
+  scheduleRemovedKey,
   scheduleRunKey,
+  scheduleStatusKey,
+  scheduleTickedKey,
+  tickId,
+  manualScheduleTickedKey,
+  manualTickId,
   segmentMinute,
   segmentNameAt,
   sensorDefaultUserKey,
@@ -133,7 +140,8 @@ describe('golden values', () => {
   })
 
   test('keys_sha256 and segment name', () => {
-    const tick = { idempotency_key: `sched_tick:${SCHEDULE_ID}:${EPOCH}`, basis: { expected_state_version: 7 } }
+    expect(scheduleTickedKey(SCHEDULE_ID, EPOCH)).toBe('sched_tick:01JZ8M5Q3R7T9V0W2X4Y6ZABCD:1736935200')
+    const tick = { idempotency_key: scheduleTickedKey(SCHEDULE_ID, EPOCH), basis: { expected_state_version: 7 } }
     const request = { idempotency_key: RUN_REQUESTED_KEY }
     const digest = keysSha256(SCOPE, [tick, request])
     expect(digest).toBe('82284b2760a5279cfcf5edad0383b4b1068f76be336380557dae7ffa9ee31e6c')
@@ -172,6 +180,13 @@ describe('formulas', () => {
     [assetRemovedKey({ asset_key: 'a' }, 'r1'), 'asset_def:a:removed:r1'],
     [poolDefinedKey({ pool_key: 'pool:wh' }, 'r1'), 'pool_def:pool:wh:r1'],
     [poolRemovedKey({ pool_key: 'pool:wh' }, 'r1'), 'pool_def:pool:wh:removed:r1'],
+    [scheduleDefinedKey({ schedule_id: 'S' }, 'r1'), 'schedule_def:S:r1'],
+    [scheduleRemovedKey({ schedule_id: 'S' }, 'r1'), 'schedule_removed:S:r1'],
+    [scheduleStatusKey({ schedule_id: 'S' }, 'r1'), 'schedule_status:S:r1'],
+    [scheduleTickedKey('S', 5), 'sched_tick:S:5'],
+    [manualScheduleTickedKey('S', 'r1'), 'sched_tick:S:manual:r1'],
+    [tickId('S', 5), 'S:5'],
+    [manualTickId('S', 'r1'), 'S:manual:r1'],
     [runCancelKey({ run_id: 'run_x' }, 'r1'), 'runcancel:run_x:r1'],
     [planKey({ run_id: 'run_x', page: 2 }, 'E'), 'plan:run_x:E:2'],
     [planFailedKey({ run_id: 'run_x' }, 'E'), 'plan:run_x:E:failed'],

@@ -106,6 +106,11 @@ export const WORKER_SLOTS_DEFAULT = 8
 
 /** Attempts in one request to a worker: a thousand ready tasks are a few requests, and an answer comes soon. */
 export const DISPATCHES_PER_REQUEST_MAX = 50
+/** After a worker or a queue said that nothing gets through, until it is asked again: shorter than the time between two
+ *  sweeps, so that a moment's trouble costs nothing, and doubled each time that it says so again. */
+export const PAUSE_FIRST_MS = SECOND_MS
+/** So that what is mended is noticed within a minute, a tenth of the time that an attempt has to start. */
+export const PAUSE_LONGEST_MS = MINUTE_MS
 /** What Cloud Tasks takes as one task, headers and all: its quotas say 1 MB, and this is the smaller reading of it. */
 export const QUEUE_TASK_BYTES_MAX = 1_000_000
 /** Callbacks in one request of a worker: those of a full worker are a few requests. */
@@ -234,11 +239,12 @@ export const RECONCILE_PASSES_MAX = 100
 export const TURN_GAP_MS_MAX = 10 * SECOND_MS
 /** The longest that they are held back: workers speak again within it, whatever their own period is. */
 export const TURN_GAP_HOLD_MS_MAX = MINUTE_MS
-/** For no longer than this do outages of the API hold deadlines back: then an automation that alone cannot reach it, and whose
+/** For no longer than this do outages of the API hold deadlines back, however many there are and whenever a hold is given: then an automation that alone cannot reach it, and whose
  *  places are all taken by workers that are gone, goes on. An API that is restored from a fault is there again within it. */
 export const API_OUTAGE_MS_MAX = 15 * MINUTE_MS
-/** Only an API that has answered for so long without a break is well again: one that comes and goes is out all the while. */
-export const API_STEADY_MS = MINUTE_MS
+/** Only an API that has answered for so long without a break is well again: one that comes and goes is out all the while. Far
+ *  longer than a hold goes on after an outage, so that outages which are not one never hold back without a gap (ADR 0052). */
+export const API_STEADY_MS = 5 * MINUTE_MS
 /** Nothing is declared lost while the facts of workers may lie unread for longer than this. */
 export const LOSS_LAG_MS_MAX = 30 * SECOND_MS
 

@@ -101,6 +101,16 @@ const SCHEMAS = {
   AttemptLost: [ATTEMPT_LOST],
 } as const satisfies { readonly [Type in EventType]: readonly EventSchema[] }
 
+/** What older folds do not know: said to one, it would be quarantined for good (DATA section 7). */
+const FOLDED_SINCE: { readonly [Type in EventType]?: number } = {
+  ScheduleDefined: 3,
+  ScheduleRemoved: 3,
+  ScheduleStatusChanged: 3,
+  ScheduleTicked: 3,
+}
+/** The first fold version that knows the type. */
+export const foldedSince = (event_type: EventType): number => FOLDED_SINCE[event_type] ?? 1
+
 export const EVENT_TYPES = Object.keys(SCHEMAS) as readonly EventType[]
 export const isEventType = (text: string): text is EventType => Object.hasOwn(SCHEMAS, text)
 

@@ -6,6 +6,7 @@ import type { EventOf, LedgerEvent } from '../events/event.js'
 import type { AssetDefinitionRow } from './asset-table.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
 import { ensureLocationPool } from './pool.js'
+import { scheduleJudge } from './schedule-judge.js'
 import { DEFINITION_MACHINE, nextStates } from './state-machine.js'
 import type { KeyedRow } from './tables.js'
 import type { WorkingSet } from './working-set.js'
@@ -28,6 +29,7 @@ export function judgeDeploy(rows: WorkingSet, batch: readonly (LedgerEvent | und
   const versionOf = (location_name: string) => versions.get(location_name) ?? locationVersion(rows, location_name)
   const ownerOf = (asset_key: string): Owner => (owners.has(asset_key) ? owners.get(asset_key) : rows.currentDefinition(asset_key))
   const faults = new Map<number, Refusal>()
+  const schedules = scheduleJudge(rows)
   for (const [index, event] of batch.entries()) {
     if (event?.event_type === 'CodeLocationDeployed') {
       const { location_name } = event.payload
@@ -41,6 +43,9 @@ export function judgeDeploy(rows: WorkingSet, batch: readonly (LedgerEvent | und
       else if (event.event_type === 'AssetRemoved') {
         if (owner?.definition_hash === event.basis.definition_hash) owners.set(asset_key, undefined)
       } else if (versionOf(location_name) > 0) owners.set(asset_key, event.payload)
+    } else if (event?.event_type === 'ScheduleDefined' || event?.event_type === 'ScheduleRemoved') {
+      const fault = schedules.judge(event)
+      if (fault !== undefined) faults.set(index, fault)
     }
   }
   return faults.size === 0 ? undefined : faults

@@ -1,9 +1,9 @@
 // Where the rows of a working set are, and the ways in to hot rows besides their key: the tasks and edges of an open
-// run, the current definition of an asset.
+// run, the open runs of a schedule, the current definition of an asset.
 
 import { assert } from '../core/errors.js'
 import type { AssetDefinitionRow } from './asset-table.js'
-import type { DepSatisfactionRow, TaskRow } from './run-table.js'
+import type { DepSatisfactionRow, RunRow, TaskRow } from './run-table.js'
 import type { AnyRow, TableName } from './tables.js'
 
 /** The place of one key. It stays the same while its row is replaced, so that one look-up finds all there is to know. */
@@ -44,17 +44,36 @@ export type RowIndex = {
   readonly isOpen: (run_id: string) => boolean
   readonly tasksOf: (run_id: string) => readonly TaskRow[]
   readonly edgesFrom: (run_id: string, upstream_task_key: string) => readonly DepSatisfactionRow[]
+  readonly openRunsOf: (schedule_id: string) => readonly RunRow[]
   readonly currentDefinition: (asset_key: string) => AssetDefinitionRow | undefined
 }
 
 export function createRowIndex(): RowIndex {
   const runs = new Map<string, OpenRun>()
+  const runsBySchedule = new Map<string, Set<Slot>>()
   const current = new Map<string, Slot>()
 
   function openRun(run_id: string): OpenRun {
     const run = runs.get(run_id)
     assert(run, `The tasks of run ${run_id} were asked for, but the run is not open.`)
     return run
+  }
+
+  function addRun(slot: Slot): void {
+    if (!runs.has(slot.text)) runs.set(slot.text, { tasks: new Set(), edgesByUpstream: new Map() })
+    const { schedule_id } = slot.row as RunRow
+    if (schedule_id === null) return
+    const ofSchedule = runsBySchedule.get(schedule_id)
+    if (ofSchedule === undefined) runsBySchedule.set(schedule_id, new Set([slot]))
+    else ofSchedule.add(slot)
+  }
+
+  function removeFromSchedule(slot: Slot): void {
+    const { schedule_id } = slot.row as RunRow
+    if (schedule_id === null) return
+    const ofSchedule = runsBySchedule.get(schedule_id)
+    ofSchedule?.delete(slot)
+    if (ofSchedule?.size === 0) runsBySchedule.delete(schedule_id)
   }
 
   function addEdge(slot: Slot): void {
@@ -67,15 +86,16 @@ export function createRowIndex(): RowIndex {
 
   return {
     add(slot) {
-      const { table, text } = slot
+      const { table } = slot
       if (table === 'tasks') openRun((slot.row as TaskRow).run_id).tasks.add(slot)
       else if (table === 'dep_satisfaction') addEdge(slot)
       else if (table === 'asset_definitions') current.set((slot.row as AssetDefinitionRow).asset_key, slot)
-      else if (table === 'runs' && !runs.has(text)) runs.set(text, { tasks: new Set(), edgesByUpstream: new Map() })
+      else if (table === 'runs') addRun(slot)
     },
     remove(slot) {
       const { table } = slot
-      if (table === 'tasks') runs.get((slot.row as TaskRow).run_id)?.tasks.delete(slot)
+      if (table === 'runs') removeFromSchedule(slot)
+      else if (table === 'tasks') runs.get((slot.row as TaskRow).run_id)?.tasks.delete(slot)
       else if (table === 'dep_satisfaction') {
         const { run_id, upstream_task_key } = slot.row as DepSatisfactionRow
         runs.get(run_id)?.edgesByUpstream.get(upstream_task_key)?.delete(slot)
@@ -94,6 +114,7 @@ export function createRowIndex(): RowIndex {
     isOpen: (run_id) => runs.has(run_id),
     tasksOf: (run_id) => rowsOf<TaskRow>(openRun(run_id).tasks),
     edgesFrom: (run_id, upstream_task_key) => rowsOf<DepSatisfactionRow>(openRun(run_id).edgesByUpstream.get(upstream_task_key)),
+    openRunsOf: (schedule_id) => rowsOf<RunRow>(runsBySchedule.get(schedule_id)),
     currentDefinition: (asset_key) => current.get(asset_key)?.row as AssetDefinitionRow | undefined,
   }
 }

@@ -6,17 +6,19 @@ import { instantMs, instantText } from '../core/time.js'
 import { hasSameTimes } from '../events/schedule.js'
 import type { OwedSpan, ScheduleDefinitionRow, ScheduleStateRow } from './schedule-table.js'
 
-/** With the span from the floor to this instant; undefined: that would be more than anybody keeps. */
+/** No more changes are taken until a turn has counted what they cut off. */
+export const isOwedFull = ({ owed }: Pick<ScheduleStateRow, 'owed'>): boolean => owed.length >= OWED_SPANS_KEPT_MAX
+
+/** With the span from the floor to this instant. */
 export function owedWith(
   { owed, floor_at }: Pick<ScheduleStateRow, 'owed' | 'floor_at'>,
   { cron_expressions, timezone }: Pick<ScheduleDefinitionRow, 'cron_expressions' | 'timezone'>,
   reason: OwedSpan['reason'],
   at: number,
-): readonly OwedSpan[] | undefined {
+): readonly OwedSpan[] {
   // Writers' clocks differ: what was said later may carry an earlier instant, and cuts nothing off.
   if (at <= floor_at) return owed
-  const spans = merged([...owed, { from: instantText(floor_at), to: instantText(at), cron_expressions, timezone, reason }])
-  return spans.length > OWED_SPANS_KEPT_MAX ? undefined : spans
+  return merged([...owed, { from: instantText(floor_at), to: instantText(at), cron_expressions, timezone, reason }])
 }
 
 /** Beyond the usual number the oldest two neighbours that count alike become one. Others stay: under one cron they would

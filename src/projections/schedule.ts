@@ -1,12 +1,12 @@
 // Schedules: what they are, whether they fire, and who has which name. A removed one stays as a tombstone.
 
 import { assert } from '../core/errors.js'
-import { PRIORITY_DEFAULT } from '../core/limits.js'
+import { OWED_SPANS_KEPT_MAX, PRIORITY_DEFAULT } from '../core/limits.js'
 import type { EventOf } from '../events/event.js'
 import { hasSameTimes } from '../events/schedule.js'
 import type { NameRow } from './asset-table.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
-import { owedWith } from './schedule-owed.js'
+import { isOwedFull, owedWith } from './schedule-owed.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleStatus } from './schedule-table.js'
 import { nextStates, SCHEDULE_MACHINE, type ScheduleCause } from './state-machine.js'
 import type { WorkingSet } from './working-set.js'
@@ -16,6 +16,7 @@ type Defined = EventOf<'ScheduleDefined'>
 /** A schedule as far as a definition of it is judged: as the rows have it, or as earlier parts of a batch will leave it. */
 export type KnownSchedule = Pick<ScheduleDefinitionRow, 'schedule_name' | 'location_name' | 'definition_version'> & {
   readonly status: ScheduleStatus
+  readonly owed: ScheduleStateRow['owed']
 }
 export type ScheduleSource = {
   readonly schedule: (schedule_id: string) => KnownSchedule | undefined
@@ -26,7 +27,9 @@ export type ScheduleSource = {
 export const scheduleSourceOf = (rows: WorkingSet): ScheduleSource => ({
   schedule(schedule_id) {
     const definition = rows.get('schedule_definitions', schedule_id)
-    return definition === undefined ? undefined : { ...definition, status: stateOf(rows, schedule_id).status }
+    if (definition === undefined) return undefined
+    const { status, owed } = stateOf(rows, schedule_id)
+    return { ...definition, status, owed }
   },
   holderOf(schedule_name) {
     const name = rows.get('names', 'SCHEDULE', schedule_name)
@@ -44,6 +47,7 @@ export function judgeScheduleDefined(source: ScheduleSource, { payload, basis }:
   const definition_version = known?.definition_version ?? 0
   if (basis !== undefined && basis.expected_definition_version !== definition_version)
     return refusal('STALE_BASIS', { schedule_id, definition_version })
+  if (known !== undefined && isOwedFull(known)) return tooMuchOwed(schedule_id)
   const holder = source.holderOf(schedule_name)
   if (holder !== undefined && holder !== schedule_id) return refusal('NAME_TAKEN', { schedule_name, schedule_id: holder })
   return undefined
@@ -61,21 +65,19 @@ export function foldScheduleDefined(rows: WorkingSet, event: Defined, moment: Mo
     rows.put('schedule_definitions', newDefinition(payload, moment))
     rows.put('schedule_state', newState(payload, moment))
   } else {
-    const redefined = redefine(rows, known, payload, moment)
-    if (redefined !== undefined) return redefined
+    redefine(rows, known, payload, moment)
+    if (known.schedule_name !== payload.schedule_name) releaseName(rows, known, moment)
   }
-  if (known !== undefined && known.schedule_name !== payload.schedule_name) releaseName(rows, known, moment)
   takeName(rows, payload, moment)
   return undefined
 }
 
-function redefine(rows: WorkingSet, known: ScheduleDefinitionRow, payload: Defined['payload'], moment: Moment): Refusal | undefined {
+function redefine(rows: WorkingSet, known: ScheduleDefinitionRow, payload: Defined['payload'], moment: Moment): void {
   const { schedule_id, schedule_name, definition } = payload
   const state = stateOf(rows, schedule_id)
   const isSame = known.definition_hash === payload.definition_hash
   const isMoved = !isSame && !hasSameTimes(known, definition)
   const owed = isMoved ? owedWith(state, known, 'SUPERSEDED', moment.at) : state.owed
-  if (owed === undefined) return tooMuchOwed(state)
   const described = { schedule_name, description: definition.description ?? null, updated_at: moment.at, last_event_id: moment.event_id }
   rows.put('schedule_definitions', {
     ...known,
@@ -89,13 +91,12 @@ function redefine(rows: WorkingSet, known: ScheduleDefinitionRow, payload: Defin
     ...described,
   })
   putState(rows, { ...state, schedule_name, owed, floor_at: isMoved ? Math.max(state.floor_at, moment.at) : state.floor_at }, moment)
-  return undefined
 }
 
-const tooMuchOwed = ({ schedule_id, owed }: ScheduleStateRow): Refusal =>
+const tooMuchOwed = (schedule_id: string): Refusal =>
   refusal('CAP_REACHED', {
     schedule_id,
-    message: `${owed.length} changes of this schedule wait to be counted. Start the automation, and change it again.`,
+    message: `${OWED_SPANS_KEPT_MAX} changes of this schedule wait to be counted. Start the automation, and change it again.`,
   })
 
 const columnsOf = ({ definition_hash, definition }: Defined['payload']) => ({
@@ -217,13 +218,13 @@ export function foldScheduleStatusChanged(
     return refusal('STALE_BASIS', { schedule_id, state_version: state.state_version })
   const status = nextStatus(state, to === 'PAUSED' ? 'PAUSED' : 'RESUMED')
   if (status === undefined) return refusal('ILLEGAL_TRANSITION', { schedule_id, status: state.status })
+  if (to === 'ACTIVE' && !definition.catch_up_on_resume && isOwedFull(state)) return tooMuchOwed(schedule_id)
   const changed = { ...state, status, ...changedBy(payload) }
   if (to === 'PAUSED') putState(rows, { ...changed, paused_at: moment.at }, moment)
   // What was missed meanwhile is caught up with as after any other gap: the floor stays.
   else if (definition.catch_up_on_resume) putState(rows, { ...changed, paused_at: null }, moment)
   else {
     const owed = owedWith(state, definition, 'PAUSED', moment.at)
-    if (owed === undefined) return tooMuchOwed(state)
     const floor_at = Math.max(state.floor_at, moment.at)
     putState(rows, { ...changed, paused_at: null, enabled_at: moment.at, floor_at, owed }, moment)
   }

@@ -4,7 +4,7 @@
 import { assert } from '../core/errors.js'
 import type { AssetDefinitionRow } from './asset-table.js'
 import { createRowIndex, newSlot, type Slot } from './row-index.js'
-import type { DepSatisfactionRow, TaskRow } from './run-table.js'
+import type { DepSatisfactionRow, RunRow, TaskRow } from './run-table.js'
 import { isOver } from './state-machine.js'
 import {
   type AnyRow,
@@ -42,6 +42,8 @@ export type WorkingSet = {
   readonly isRunOpen: (run_id: string) => boolean
   readonly tasksOf: (run_id: string) => readonly TaskRow[]
   readonly edgesFrom: (run_id: string, upstream_task_key: string) => readonly DepSatisfactionRow[]
+  /** Runs that are not over, whatever the tick: for schedules whose runs must not overlap. */
+  readonly openRunsOf: (schedule_id: string) => readonly RunRow[]
   readonly currentDefinition: (asset_key: string) => AssetDefinitionRow | undefined
   readonly hotRows: <Name extends TableName>(table: Name) => readonly Rows[Name][]
 
@@ -226,6 +228,7 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
     isRunOpen: index.isOpen,
     tasksOf: index.tasksOf,
     edgesFrom: index.edgesFrom,
+    openRunsOf: index.openRunsOf,
     currentDefinition: index.currentDefinition,
     hotRows(table) {
       const rows: AnyRow[] = []

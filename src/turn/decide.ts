@@ -24,7 +24,7 @@ export type Spoken = 'quiet' | 'speaking' | 'cut_off'
 export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<Spoken> {
   for (;;) {
     await loadPlanNeeds({ store: deps.store, lookup }, workspace.rows)
-    const recorded = { ...recordedIn(workspace), outage_ms: pass.outage_ms, is_unheard: pass.is_unheard }
+    const recorded = { ...recordedIn(workspace), outage_ms: pass.outage_ms, unheard_hold_ms: pass.unheard_hold_ms }
     pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
     const decisions = deps.reconcile.decide({ rows: workspace.rows, now: pass.now, lag_ms: pass.lag_ms, hold_until: pass.hold_until })
     if (pass.reconcile_count === 0) noteLeftOver(pass, workspace, { decisions, recorded })

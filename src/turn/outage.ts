@@ -7,8 +7,15 @@ import { instantMs, SECOND_MS } from '../core/time.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Revision } from '../tables/revision.js'
 
-/** The API, where workers speak, does not answer since so many milliseconds; or it did not, and does again. */
-export type Unheard = { readonly for_ms: number; readonly is_over: boolean }
+/** The API, where workers speak, has not answered; or it did not, and does again. */
+export type Unheard = {
+  /** Since it began. */
+  readonly for_ms: number
+  /** Since it was over: 0 where it is not. */
+  readonly over_for_ms: number
+  /** For so long it may hold deadlines back yet. */
+  readonly left_ms: number
+}
 
 export type Outages = {
   /** How long turns of this process had not reached the store before one that begins now: 0 where they had. */
@@ -50,14 +57,19 @@ export function createOutages(): Outages {
 
 /** A beat may be folded a moment after it was heard. */
 const HEARD_LATE_MS = 5 * SECOND_MS
+/** Whoever asks whether the API is there may be told so a moment after workers were heard by it again. */
+const HEARD_AGAIN_MS = 3 * SECOND_MS
 
-/** What this process cannot reach others may: then their beats go on to be folded, and who is silent is so by himself. */
-export function isUnheard(unheard: Unheard | undefined, rows: WorkingSet, now: number): boolean {
-  if (unheard === undefined) return false
-  const heard_since = now - unheard.for_ms + HEARD_LATE_MS
-  const isHeard = () =>
-    rows
-      .hotRows('tasks')
-      .some((task) => task.state === 'RUNNING' && Math.max(task.started_at ?? 0, task.last_heartbeat_at ?? 0) > heard_since)
-  return unheard.is_over || !isHeard()
+/** For how long deadlines may be held back because workers could not speak; 0: they could. What this process cannot reach others
+ *  may: then their beats go on to be folded, and who is silent is so by himself. Of an outage of a few seconds nobody can tell. */
+export function unheardHoldMs(unheard: Unheard | undefined, rows: WorkingSet, now: number): number {
+  if (unheard === undefined) return 0
+  const { for_ms, over_for_ms, left_ms } = unheard
+  const since = now - for_ms + HEARD_LATE_MS
+  const until = now - over_for_ms - HEARD_AGAIN_MS
+  const isHeard = rows.hotRows('tasks').some((task) => {
+    const heard_at = Math.max(task.started_at ?? 0, task.last_heartbeat_at ?? 0)
+    return task.state === 'RUNNING' && heard_at > since && heard_at <= until
+  })
+  return isHeard ? 0 : left_ms
 }

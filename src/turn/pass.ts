@@ -13,7 +13,7 @@ import type { Tracing } from '../telemetry/tracing.js'
 import type { Unheard } from './outage.js'
 import type { Reconcile } from './reconcile.js'
 import { NO_TRACES } from './trace.js'
-import type { Mended, TurnWatch } from './watch.js'
+import type { ChangedEntities, Mended, TurnWatch } from './watch.js'
 import type { Workspace } from './workspace.js'
 
 export type TurnDeps = TableStore &
@@ -24,7 +24,7 @@ export type TurnDeps = TableStore &
     readonly reconcile: Reconcile
     /** Told of every publish at once, before the turn goes on: what it hands over has to be copied within the call, and
      *  nothing of it is waited for. */
-    readonly onPublish?: (workspace: Workspace) => void
+    readonly onPublish?: (workspace: Workspace, changed: ChangedEntities) => void
     readonly watch?: TurnWatch
     readonly tracing?: Tracing | undefined
     /** Whether workers can speak, as far as this process knows. */
@@ -49,8 +49,9 @@ export type Pass = {
   lag_ms: number
   /** How long turns of this process had not reached the store before this one. */
   readonly outage_ms: number
-  /** Workers cannot speak, or could not until a moment ago; or nobody knows whether they could. */
-  readonly is_unheard: boolean
+  /** Workers cannot speak, or could not until a moment ago, or nobody knows whether they could: how long a hold for it may
+   *  last; 0: they can. */
+  readonly unheard_hold_ms: number
   /** No deadline is acted on before it. */
   hold_until: number | null
   more: boolean
@@ -62,7 +63,7 @@ export type Pass = {
 }
 
 /** What the process remembers of the turns before this one. */
-export type Remembered = Pick<Pass, 'outage_ms' | 'is_unheard'>
+export type Remembered = Pick<Pass, 'outage_ms' | 'unheard_hold_ms'>
 
 export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, remembered: Remembered): Pass {
   const revision = workspace.snapshot?.revision

@@ -10,6 +10,7 @@ import {
   MERGE_DUE_ROWS,
   PUBLISH_AFTER_MS,
   TURN_DEADLINE_MS,
+  TURN_GAP_HOLD_MS_MAX,
   TURN_MS_MAX,
 } from '../core/limits.js'
 import { instantText } from '../core/time.js'
@@ -23,7 +24,7 @@ import { decide } from './decide.js'
 import { differingHotRows, loadHotState } from './hot-state.js'
 import { noteWaiting } from './mended.js'
 import { findMissed, listNewSegments } from './order.js'
-import { createOutages, isUnheard } from './outage.js'
+import { createOutages, unheardHoldMs } from './outage.js'
 import {
   beginPass,
   closedThrough,
@@ -38,7 +39,7 @@ import {
   waitForPointer,
 } from './pass.js'
 import { traceCompaction } from './trace.js'
-import { reportOf } from './watch.js'
+import { changedEntities, reportOf } from './watch.js'
 import { EMPTY_WORKSPACE, followPointer, lookupIn, type Workspace } from './workspace.js'
 
 export type TurnRequest = {
@@ -113,6 +114,7 @@ export function createTurn(deps: TurnDeps): Turn {
     const sequence = (base?.pointer.sequence ?? 0) + 1
     const fold_version = foldVersionOf(deps)
     rows.stamp(sequence)
+    const changed = changedEntities(rows)
     const closed_through = closedThrough(pass)
     const { pending } = pass
     const wake_at = wakeAt(deps, workspace, pass)
@@ -156,7 +158,7 @@ export function createTurn(deps: TurnDeps): Turn {
     notePublish(pass)
     last_publish_at = deps.clock.elapsed()
     pass.pending = pendingAfter(answer.snapshot.revision)
-    deps.onPublish?.(workspace)
+    deps.onPublish?.(workspace, changed)
     return true
   }
 
@@ -180,8 +182,9 @@ export function createTurn(deps: TurnDeps): Turn {
     const server_time = await follow()
     const revision = workspace.snapshot?.revision
     const outage_ms = outages.before(revision, server_time, deps.clock.elapsed())
-    const is_unheard = outages.isBlind(revision, server_time) || isUnheard(deps.unheard?.(), workspace.rows, server_time)
-    const pass = beginPass(deps, workspace, server_time, { outage_ms, is_unheard })
+    const isBlind = outages.isBlind(revision, server_time)
+    const unheard_hold_ms = isBlind ? TURN_GAP_HOLD_MS_MAX : unheardHoldMs(deps.unheard?.(), workspace.rows, server_time)
+    const pass = beginPass(deps, workspace, server_time, { outage_ms, unheard_hold_ms })
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
     for (;;) {

@@ -1,6 +1,7 @@
 // What a turn tells those who count: after each publish what it made visible, and at its end how long it took. It is told
 // within the turn, so who listens does no I/O; nothing that is decided depends on it.
 
+import { compareText } from '../core/order.js'
 import { instantMs, stampMs } from '../core/time.js'
 import { type Tally, tallyOf } from '../projections/tally.js'
 import type { WorkingSet } from '../projections/working-set.js'
@@ -31,6 +32,19 @@ export type TurnWatch = {
   readonly onLost: () => void
   readonly onMended: (kind: Mended, count: number) => void
   readonly onEnded: (end: TurnEnd) => void
+}
+
+/** What a publish changed of that which has a loop of its own, so that whoever listens can poke it. A loop that nobody
+ *  pokes looks by itself when something is due: a poke that is lost costs time. */
+export type ChangedEntities = {
+  /** Their definition or state changed. */
+  readonly schedule_ids: readonly string[]
+}
+
+/** Before the rows are settled, as well. */
+export function changedEntities(rows: WorkingSet): ChangedEntities {
+  const changed = [...rows.changesOf('schedule_definitions'), ...rows.changesOf('schedule_state')]
+  return { schedule_ids: [...new Set(changed.map(({ after }) => after.schedule_id))].sort(compareText) }
 }
 
 /** Before the rows are settled: after it nobody knows what they were. */

@@ -31,8 +31,16 @@ async function dispatch(run_key = 'one'): Promise<Out> {
 
 const start = (out: Out, execution: string, at = asker) =>
   at.post(`${out.path}/started`, { ...out.said, execution_id: ulidOf(execution), worker_id: 'w1' }, out.headers)
-const beat = (out: Out, execution: string) =>
-  asker.post(`${out.path}/heartbeat`, { ...out.said, execution_id: ulidOf(execution), seq: 0 }, out.headers)
+const beat = (out: Out, execution: string, at = asker) =>
+  at.post(`${out.path}/heartbeat`, { ...out.said, execution_id: ulidOf(execution), seq: 0 }, out.headers)
+function gate(): { readonly opened: Promise<void>; readonly open: () => void } {
+  let open: () => void = () => undefined
+  const opened = new Promise<void>((resolve) => (open = resolve))
+  return { opened, open: () => open() }
+}
+
+const stopped = (out: Out, execution: string) =>
+  asker.post(`${out.path}/completed`, { ...out.said, execution_id: ulidOf(execution), outcome: 'CANCELLED' }, out.headers)
 const cancel = ({ claims }: Out) => asker.post(`/runs/${claims.run_id}/cancel?wait=true`)
 const runOf = async ({ claims }: Out) => (await asker.get(`/runs/${claims.run_id}?fresh=true`)).body
 const tasksOf = async ({ claims }: Out) => {
@@ -43,10 +51,10 @@ const tasksOf = async ({ claims }: Out) => {
 }
 const inUse = async () => (await world.look('pools')).rows.filter(({ in_use }) => in_use !== 0)
 
-async function expectFinal(out: Out): Promise<void> {
+async function expectFinal(out: Out, reason = 'RUN_CANCELLED'): Promise<void> {
   expect(await runOf(out)).toMatchObject({ state: 'CANCELLED', tasks_cancelled: 2, tasks_open: 0 })
   expect(await tasksOf(out)).toEqual([
-    ['a', 'CANCELLED', 'RUN_CANCELLED'],
+    ['a', 'CANCELLED', reason],
     ['b', 'CANCELLED', 'RUN_CANCELLED'],
   ])
   expect(await inUse()).toEqual([])
@@ -133,9 +141,40 @@ describe('a cancelled run whose attempt was told to start', () => {
     await world.turn.run()
     expect(await runOf(out)).toMatchObject({ state: 'CANCELLING' })
     expect(await start(out, 'two')).toMatchObject({ status: 409 })
-    expect(await start(out, 'one')).toMatchObject({ status: 409 })
+    expect(await start(out, 'one')).toMatchObject({ status: 200, body: { cancel: true } })
+    expect(await stopped(out, 'one')).toMatchObject({ status: 200 })
     await world.turn.run()
-    await expectFinal(out)
+    await expectFinal(out, 'WORKER_CANCELLED')
+  })
+
+  test('is not ended by its request once more, which a network repeats before the start is published: its code runs', async () => {
+    await begin({ answer: 'ACCEPTED' })
+    const out = await dispatch()
+    const other = createAsker(await world.start())
+    const claimed = gate()
+    const released = gate()
+    world.watchPuts((name) => {
+      if (!name.startsWith('ledger/')) return
+      world.watchPuts(() => undefined)
+      claimed.open()
+      return released.opened
+    })
+    const first = start(out, 'one')
+    await claimed.opened
+    await other.post(`/runs/${out.claims.run_id}/cancel?wait=true`)
+    await world.turn.run()
+    await world.hand_over?.settled()
+    expect(await start(out, 'one', other)).toMatchObject({ status: 200, body: { cancel: true } })
+    released.open()
+    const told = await first
+    expect(told.status).toBe(200)
+    expect(told.body).not.toHaveProperty('cancel')
+    await world.turn.run()
+    expect(await runOf(out)).toMatchObject({ state: 'CANCELLING' })
+    expect(await beat(out, 'one', other)).toMatchObject({ status: 200, body: { cancel: true } })
+    expect(await stopped(out, 'one')).toMatchObject({ status: 200 })
+    await world.turn.run()
+    await expectFinal(out, 'WORKER_CANCELLED')
   })
 
   test('is not taken from an execution that asks once more after its start was published: its code may run', async () => {
@@ -144,7 +183,7 @@ describe('a cancelled run whose attempt was told to start', () => {
     expect(await start(out, 'one')).toMatchObject({ status: 200 })
     await cancel(out)
     await world.turn.run()
-    expect(await start(out, 'one')).toMatchObject({ status: 409 })
+    expect(await start(out, 'one')).toMatchObject({ status: 200, body: { cancel: true } })
     await world.turn.run()
     expect(await runOf(out)).toMatchObject({ state: 'CANCELLING' })
     expect(await beat(out, 'one')).toMatchObject({ status: 200, body: { cancel: true } })
@@ -163,8 +202,7 @@ describe('a cancelled run whose attempt was told to start', () => {
     await world.turn.run()
     expect(await runOf(other)).toMatchObject({ state: 'CANCELLING' })
     expect(await beat(other, 'one')).toMatchObject({ status: 200, body: { cancel: true } })
-    const said = { ...other.said, execution_id: ulidOf('one'), outcome: 'CANCELLED' }
-    expect(await asker.post(`${other.path}/completed`, said, other.headers)).toMatchObject({ status: 200 })
+    expect(await stopped(other, 'one')).toMatchObject({ status: 200 })
     await world.turn.run()
     expect(await runOf(other)).toMatchObject({ state: 'CANCELLED' })
     expect(await inUse()).toEqual([])
@@ -212,8 +250,7 @@ test('I21 of a cancelled run either one execution may start its code, or none ma
         const [one] = told
         if (one === undefined) return expectFinal(out)
         expect(await runOf(out)).toMatchObject({ state: 'CANCELLING' })
-        const said = { ...out.said, execution_id: ulidOf(one.execution), outcome: 'CANCELLED' }
-        expect(await asker.post(`${out.path}/completed`, said, out.headers)).toMatchObject({ status: 200 })
+        expect(await stopped(out, one.execution)).toMatchObject({ status: 200 })
         await world.turn.run()
         expect(await runOf(out)).toMatchObject({ state: 'CANCELLED' })
         expect(await inUse()).toEqual([])

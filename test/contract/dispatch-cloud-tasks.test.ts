@@ -75,13 +75,13 @@ describe('the port of Cloud Tasks', () => {
   const URL_OF_WORKER = 'https://worker.example.com/'
   const send = async (port: ReturnType<typeof openPort>, count = 1, more: Partial<Dispatch> = {}, url = URL_OF_WORKER) => {
     const { dispatches, names } = some(count, more)
-    return port.send(url, dispatches, names)
+    return port.send(url, dispatches, names, 1)
   }
 
   test('INV-4 the same dispatch enqueued twice, and by two processes at once, is one task in the queue', async () => {
     const { dispatches, names } = some(3)
     const ports = [openPort(), openPort()]
-    const answers = await Promise.all([...ports, ...ports].map((port) => port.send(URL_OF_WORKER, dispatches, names)))
+    const answers = await Promise.all([...ports, ...ports].map((port) => port.send(URL_OF_WORKER, dispatches, names, 1)))
     expect(answers.flat().map(({ answer }) => answer)).toEqual(Array.from({ length: 12 }, () => 'ACCEPTED'))
     expect(fake.queue.names().filter((name) => names.includes(name.split('/').at(-1) as string))).toHaveLength(3)
   })
@@ -90,9 +90,9 @@ describe('the port of Cloud Tasks', () => {
     const { dispatches, names } = some(1)
     const port = openPort()
     fake.faults(() => ({ code: status.UNAVAILABLE, when: 'after' }))
-    expect(await port.send(URL_OF_WORKER, dispatches, names)).toMatchObject([{ answer: 'UNREACHABLE' }])
+    expect(await port.send(URL_OF_WORKER, dispatches, names, 1)).toMatchObject([{ answer: 'UNREACHABLE' }])
     fake.faults(() => undefined)
-    expect(await port.send(URL_OF_WORKER, dispatches, names)).toEqual([{ answer: 'ACCEPTED', was_there: true }])
+    expect(await port.send(URL_OF_WORKER, dispatches, names, 1)).toEqual([{ answer: 'ACCEPTED', was_there: true }])
     expect(fake.calls).toHaveLength(2)
   })
 

@@ -93,7 +93,7 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
     })
     const namesOf = (dispatches: readonly Dispatch[]) =>
       dispatches.map(({ run_id, task_key, attempt_id }) => queueTaskName(`${run_id} ${task_key} ${attempt_id}`))
-    const send = (url: string, dispatches: readonly Dispatch[]) => harness.port.send(url, dispatches, namesOf(dispatches))
+    const send = (url: string, dispatches: readonly Dispatch[]) => harness.port.send(url, dispatches, namesOf(dispatches), 1)
     const kindsOf = (answers: readonly { readonly answer: string }[]) => answers.map(({ answer }) => answer)
     const untilCompleted = async (dispatches: readonly Dispatch[]) => {
       await Promise.all(dispatches.map(({ attempt_id }) => receiver.completed(attempt_id)))
@@ -181,7 +181,7 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       const dispatches = [dispatchOf(), dispatchOf()]
       const { port, says } = harness.setUpWrongly
       const blocked = { answer: 'BLOCKED', problem: expect.stringMatching(says) }
-      expect(await port.send(url, dispatches, namesOf(dispatches))).toMatchObject([blocked, blocked])
+      expect(await port.send(url, dispatches, namesOf(dispatches), 1)).toMatchObject([blocked, blocked])
       await harness.deliver()
       expect(kindsOf(await send(url, dispatches))).toEqual(['ACCEPTED', 'ACCEPTED'])
       await harness.deliver()

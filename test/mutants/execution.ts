@@ -44,7 +44,13 @@ export const EXECUTION: readonly Mutant[] = [
   },
   {
     name: 'deadlines judged right after an outage',
-    edits: [{ file: 'src/controllers/hold.ts', find: 'if (is_unheard || outage_ms > TURN_GAP_MS_MAX)', replace: 'if (is_unheard)' }],
+    edits: [
+      {
+        file: 'src/controllers/hold.ts',
+        find: 'outage_ms > TURN_GAP_MS_MAX ? TURN_GAP_HOLD_MS_MAX',
+        replace: 'outage_ms < 0 ? TURN_GAP_HOLD_MS_MAX',
+      },
+    ],
     killed_by: turn('controllers', 'give nothing up right after the store was out of reach, for nobody could say that it lives'),
   },
   {
@@ -60,17 +66,15 @@ export const EXECUTION: readonly Mutant[] = [
     edits: [
       {
         file: 'src/controllers/hold.ts',
-        find: 'if (is_unheard || outage_ms > TURN_GAP_MS_MAX)',
-        replace: 'if (outage_ms > TURN_GAP_MS_MAX)',
+        find: 'TURN_GAP_HOLD_MS_MAX : unheard_hold_ms',
+        replace: 'TURN_GAP_HOLD_MS_MAX : 0 * unheard_hold_ms',
       },
     ],
     killed_by: turn('controllers', 'give nothing up while workers find no API, and give it up when they had the time to speak again'),
   },
   {
     name: 'nobody given up where this process alone does not reach the API',
-    edits: [
-      { file: 'src/turn/outage.ts', find: 'return unheard.is_over || !isHeard()', replace: 'return unheard.is_over || isHeard() || true' },
-    ],
+    edits: [{ file: 'src/turn/outage.ts', find: 'return isHeard ? 0 : left_ms', replace: 'return isHeard ? left_ms : left_ms' }],
     killed_by: turn('controllers', 'give up who is silent while others are heard, whatever this process can reach'),
   },
   {

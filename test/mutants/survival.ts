@@ -83,7 +83,7 @@ export const SURVIVAL: readonly Mutant[] = [
       {
         file: 'src/turn/turn.ts',
         find: '    const answer = await publish(deps, {',
-        replace: '    deps.onPublish?.(workspace)\n    const answer = await publish(deps, {',
+        replace: '    deps.onPublish?.(workspace, changed)\n    const answer = await publish(deps, {',
       },
     ],
     killed_by: PUBLISHED_FIRST,
@@ -104,8 +104,8 @@ export const SURVIVAL: readonly Mutant[] = [
     edits: [
       {
         file: 'src/commands/attempt.ts',
-        find: '  if (task.cancel_requested_at !== null) return refuseCancelled(',
-        replace: '  if (task.attempt < 0) return refuseCancelled(',
+        find: 'const isCancelled = task.cancel_requested_at !== null',
+        replace: 'const isCancelled = task.attempt < 0',
       },
     ],
     killed_by: invariant(

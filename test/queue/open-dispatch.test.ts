@@ -39,7 +39,7 @@ test('straight, where nobody says otherwise', async () => {
 test('by the queue, under the name that is given and with no token where no account is named', async () => {
   const { port, close } = await open(settings({}))
   expect(port.port).toBe('CLOUD_TASKS')
-  expect(await port.send('http://127.0.0.1:1/', [dispatch], ['d_the-name'])).toEqual([{ answer: 'ACCEPTED' }])
+  expect(await port.send('http://127.0.0.1:1/', [dispatch], ['d_the-name'], 1)).toEqual([{ answer: 'ACCEPTED' }])
   expect(fake.queue.names()).toEqual([`${QUEUE}/tasks/d_the-name`])
   // The queue's own limits are nobody's business here.
   expect(fake.calls.map(({ method }) => method)).toEqual(['CreateTask'])

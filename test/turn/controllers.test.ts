@@ -181,13 +181,13 @@ describe('the controllers in a turn', () => {
     let unheard: Unheard | undefined
     const { tell, world, turn, task, start_deadline_at } = await withOneDispatched({ unheard: () => unheard })
     await world.time.pass(start_deadline_at + 1_000 - world.time.now())
-    unheard = { for_ms: 3_000, is_over: false }
+    unheard = { for_ms: 3_000, over_for_ms: 0, left_ms: 900_000 }
     for (let minute = 0; minute < 3; minute++) {
       await tell(() => turn())
       expect(await task()).toMatchObject({ state: 'DISPATCHED', attempt: 1 })
       await world.time.pass(61_000)
     }
-    unheard = { for_ms: 200_000, is_over: true }
+    unheard = { for_ms: 200_000, over_for_ms: 1_000, left_ms: 700_000 }
     await tell(() => turn())
     unheard = undefined
     await world.time.pass(30_000)
@@ -216,7 +216,7 @@ describe('the controllers in a turn', () => {
     })
     await world.time.pass(6_000)
     // Out of reach from here for longer than it is since the other one was heard.
-    unheard = { for_ms: 15_000, is_over: false }
+    unheard = { for_ms: 15_000, over_for_ms: 0, left_ms: 885_000 }
     await tell(() => turn())
     const states = (await rows('tasks')).map(({ task_key, state }) => [task_key, state])
     expect(states.toSorted()).toEqual([

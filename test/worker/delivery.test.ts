@@ -23,12 +23,13 @@ const template = readStory('skip').request.dispatches[0] as Dispatch
 let receiver: Receiver
 let worker: Worker
 let ran: string[] = []
+let stopped: string[] = []
 let said: string[] = []
 let ends: (() => void)[] = []
 
 beforeEach(async () => {
   receiver = await startReceiver({ heartbeat_interval_ms: 10_000 })
-  ;[ran, said, ends] = [[], [], []]
+  ;[ran, stopped, said, ends] = [[], [], [], []]
 })
 afterEach(async () => {
   await worker.close()
@@ -40,8 +41,9 @@ async function serve(options: Partial<WorkerOptions> = {}): Promise<void> {
   const held = asset({
     key: 'held',
     deps: ['source'],
-    run: ({ attempt_id }) => {
+    run: ({ attempt_id, signal }) => {
       ran.push(attempt_id)
+      signal.addEventListener('abort', () => stopped.push(attempt_id))
       return new Promise<void>((resolve) => ends.push(resolve))
     },
   })
@@ -81,6 +83,21 @@ async function deliver(dispatches: readonly Dispatch[], headers: Readonly<Record
     body,
   })
   return { status: response.status, retry_after: response.headers.get('retry-after'), body: (await response.json()) as { detail?: string } }
+}
+/** As the automation sends it: straight, and signed where it has a secret. */
+async function cancel(
+  dispatches: readonly Dispatch[],
+  headers: Readonly<Record<string, string>>,
+  secrets: Secrets | undefined = undefined,
+) {
+  const body = JSON.stringify({ protocol: 'servo-worker-v1', attempt_ids: dispatches.map(({ attempt_id }) => attempt_id) })
+  const signature = secrets === undefined ? {} : { 'servo-signature': signBody(secrets, body, Date.now()) }
+  const response = await fetch(`${worker.url}/servo/v1/cancel`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...signature, ...headers },
+    body,
+  })
+  return { status: response.status, body: (await response.json()) as { detail?: string; attempt_ids?: readonly string[] } }
 }
 const pathsOf = ({ attempt_id }: Dispatch) => receiver.of(attempt_id).map(({ path }) => path)
 
@@ -184,7 +201,7 @@ describe('a delivery by a queue', () => {
 })
 
 describe('a worker that asks who delivers', () => {
-  const serveWithProof = async () => {
+  const serveWithProof = async (options: Partial<WorkerOptions> = {}) => {
     const signer = await createSigner()
     let are_keys_away = false
     const keys = createLocalJWKSet(signer.key_set)
@@ -193,7 +210,7 @@ describe('a worker that asks who delivers', () => {
       (header, token) => (are_keys_away ? Promise.reject(new KeySetError('The keys are away.')) : keys(header, token)),
       Date.now,
     )
-    await serve({ proof })
+    await serve({ proof, ...options })
     const by = async (claims: object = {}) => ({ authorization: `Bearer ${await signer.sign({ aud: AUDIENCE, ...claims }, Date.now())}` })
     return { by, loseKeys: () => (are_keys_away = true) }
   }
@@ -215,6 +232,49 @@ describe('a worker that asks who delivers', () => {
     // The signature is asked for all the same.
     expect((await deliver([one], { ...(await by()), 'servo-signature': 'none' })).status).toBe(401)
     expect((await deliver([one], await by())).status).toBe(200)
+    await receiver.completed(one.attempt_id)
+  })
+
+  test('without a secret takes no cancel but by that token, and stops nothing', async () => {
+    const { by, loseKeys } = await serveWithProof({ secrets: [] })
+    const one = dispatchOf('held')
+    expect((await deliver([one], await by())).status).toBe(200)
+    await until('it runs', () => ran.length === 1)
+    for (const [headers, secrets, problem] of [
+      [{}, undefined, 'It has no OIDC token.'],
+      [{}, SECRETS, 'It has no OIDC token.'],
+      [await by({ aud: 'https://other.example.com' }), undefined, 'Its OIDC token is for another audience: "https://other.example.com".'],
+    ] as const) {
+      expect(await cancel([one], headers, secrets)).toMatchObject({ status: 401, body: { detail: problem } })
+      expect(said.at(-1)).toBe(`A cancel was not taken. ${problem}`)
+    }
+    const proved = await by()
+    loseKeys()
+    expect(await cancel([one], proved)).toMatchObject({ status: 503, body: { detail: 'The keys are away.' } })
+    expect([pathsOf(one), stopped]).toEqual([['started'], []])
+  })
+
+  test('is told by it what to stop', async () => {
+    const { by } = await serveWithProof({ secrets: [] })
+    const one = dispatchOf('held')
+    expect((await deliver([one], await by())).status).toBe(200)
+    await until('it runs', () => ran.length === 1)
+    expect(await cancel([one], await by())).toEqual({ status: 200, body: { attempt_ids: [one.attempt_id] } })
+    expect(stopped).toEqual([one.attempt_id])
+    ends[0]?.()
+    expect((await receiver.completed(one.attempt_id)).body).toMatchObject({ outcome: 'CANCELLED' })
+  })
+
+  test('and has a secret takes a cancel by its signature, which is what the automation has', async () => {
+    const { by } = await serveWithProof()
+    const one = dispatchOf('held')
+    expect((await deliver([one], await by())).status).toBe(200)
+    await until('it runs', () => ran.length === 1)
+    expect((await cancel([one], await by())).status).toBe(401)
+    expect(stopped).toEqual([])
+    expect(await cancel([one], {}, SECRETS)).toEqual({ status: 200, body: { attempt_ids: [one.attempt_id] } })
+    expect(stopped).toEqual([one.attempt_id])
+    ends[0]?.()
     await receiver.completed(one.attempt_id)
   })
 

@@ -87,7 +87,7 @@ function answerOf(status_class: StatusClass, status: StatusName, words: string):
     case 'BACK_OFF':
       return { answer: 'BUSY' }
     case 'BLOCKED':
-      return { answer: 'BLOCKED', problem: `${words} ${WHAT_TO_DO[status] ?? ''}`.trimEnd() }
+      return { answer: 'BLOCKED', code: `QUEUE_${status}`, problem: `${words} ${WHAT_TO_DO[status] ?? ''}`.trimEnd() }
     case 'REFUSED':
       return { answer: 'REFUSED', error: { code: `QUEUE_${status}`, message: words } }
   }

@@ -55,7 +55,7 @@ export function taskOf(
   const { service_account, worker_secrets } = settings
   const url = new URL(DISPATCH_PATH, worker_url)
   if (service_account !== undefined && url.protocol !== 'https:' && !isLoopback(url.hostname)) {
-    return { answer: { answer: 'BLOCKED', problem: plainProblem(worker_url, dispatch) } }
+    return { answer: { answer: 'BLOCKED', code: 'WORKER_WITHOUT_TLS', problem: plainProblem(worker_url, dispatch) } }
   }
   const text = JSON.stringify({ protocol: WORKER_PROTOCOL, dispatches: [dispatch] } satisfies DispatchRequest)
   const expires_at = instantMs(dispatch.start_deadline_at) + SIGNATURE_KEPT_MS

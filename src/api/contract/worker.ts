@@ -131,6 +131,7 @@ export const startedResponse = z
   .object({
     attempt_id: id('ulid'),
     heartbeat_interval_ms: longCount.meta({ description: 'How often to send heartbeats.' }),
+    cancel: z.boolean().meta({ description: 'true: do not begin the code, and send completed with outcome CANCELLED.' }).exactOptional(),
   })
   .meta({ id: 'StartedResponse' })
 export type StartedResponse = Parsed<typeof startedResponse>

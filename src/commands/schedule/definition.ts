@@ -5,10 +5,10 @@ import { cronWarnings, readCrons } from '../../core/cron/schedule-ticks.js'
 import { DEFINITION_BYTES_MAX, PRIORITY_DEFAULT } from '../../core/limits.js'
 import { zoneProblem } from '../../core/zone-name.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
+import { selectAssets } from '../../projections/asset-selection.js'
 import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { Fault } from '../problem.js'
-import { selectAssets } from '../selection.js'
 
 /** One spelling of one definition, so that it has one hash: what says nothing is left out. */
 export function spelledOnce({ tags, priority, ...rest }: ScheduleDefinition): ScheduleDefinition {

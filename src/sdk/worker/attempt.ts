@@ -111,6 +111,7 @@ async function execute(work: Work): Promise<void> {
   const started = await askToStart(work)
   if (started === undefined) return
   const { stopping, dispatch } = work
+  if (started.cancel === true) stopping.stop('cancel')
   const logs = openLogs(work)
   const beats = openHeartbeats(work, started)
   const codeOver = new AbortController()

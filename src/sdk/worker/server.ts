@@ -36,7 +36,8 @@ import {
 export type ServerOptions = {
   /** Of those who may dispatch; none: whoever reaches the port may. */
   readonly secrets: readonly Secret[]
-  /** Asked of each request that dispatches, before its body is read; undefined: nobody has to prove who it is. */
+  /** Asked of each request that dispatches, before its body is read, and of each that cancels where no signature is asked
+   *  for: the automation signs what it cancels, and has no such token. undefined: nobody has to prove who it is. */
   readonly proof?: OidcVerifier | undefined
   readonly now: () => number
   readonly log: (message: string) => void
@@ -74,16 +75,21 @@ const delivered = ({ end, answers }: Delivered): Reply => {
 }
 const problem = (body: Problem): Reply => ({ status: body.status, type: PROBLEM_TYPE, body })
 
-type Posted = { readonly name: RequestName; readonly schema: z.ZodType; readonly take: (request: never) => Reply | Promise<Reply> }
+type Posted = {
+  readonly name: RequestName
+  readonly what: 'dispatch' | 'cancel'
+  readonly schema: z.ZodType
+  readonly take: (request: never) => Reply | Promise<Reply>
+}
 
 function postedTo(options: ServerOptions, path: string, isQueue: boolean): Posted | undefined {
   const { onDispatch, onDelivery, onCancel } = options
   if (path === DISPATCH_PATH) {
     const take = async (request: DispatchRequest) => (isQueue ? delivered(await onDelivery(request)) : json(onDispatch(request)))
-    return { name: 'DispatchRequest', schema: dispatchRequest, take }
+    return { name: 'DispatchRequest', what: 'dispatch', schema: dispatchRequest, take }
   }
   if (path !== CANCEL_PATH) return undefined
-  return { name: 'CancelRequest', schema: cancelRequest, take: (request: CancelRequest) => json(onCancel(request)) }
+  return { name: 'CancelRequest', what: 'cancel', schema: cancelRequest, take: (request: CancelRequest) => json(onCancel(request)) }
 }
 
 async function answer(options: ServerOptions, request: IncomingMessage): Promise<Reply> {
@@ -93,7 +99,8 @@ async function answer(options: ServerOptions, request: IncomingMessage): Promise
   if (method === 'GET' && path === '/healthz') return json(health())
   const posted = method === 'POST' ? postedTo(options, path, headers[DELIVERY_HEADER] === DELIVERY_BY_QUEUE) : undefined
   if (posted === undefined) return problem(notFound(method, path))
-  const unproved = path === DISPATCH_PATH ? await proofFault(options, headers.authorization) : undefined
+  const isProofDue = path === DISPATCH_PATH || secrets.length === 0
+  const unproved = isProofDue ? await proofFault(options, posted.what, headers.authorization) : undefined
   if (unproved !== undefined) return problem(unproved)
   const body = await readBody(request)
   if (body === undefined) return problem(tooLarge(BODY_BYTES_MAX))
@@ -110,12 +117,16 @@ async function answer(options: ServerOptions, request: IncomingMessage): Promise
 
 const BEARER = /^bearer +([^\s]+) *$/i
 
-async function proofFault({ proof, log }: ServerOptions, authorization: string | undefined): Promise<Problem | undefined> {
+async function proofFault(
+  { proof, log }: ServerOptions,
+  what: Posted['what'],
+  authorization: string | undefined,
+): Promise<Problem | undefined> {
   if (proof === undefined) return undefined
   const verdict = await proof(BEARER.exec(authorization ?? '')?.[1])
   if (verdict.kind === 'valid') return undefined
   // A queue shows nobody what it was answered.
-  log(`A dispatch was not taken. ${verdict.problem}`)
+  log(`A ${what} was not taken. ${verdict.problem}`)
   return verdict.kind === 'refused' ? notProved(verdict.problem) : noKeys(verdict.problem)
 }
 

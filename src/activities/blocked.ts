@@ -1,0 +1,46 @@
+// What an operator hears of locations whose attempts cannot be handed over because the way is set up wrongly: a line when it
+// begins, one when it is wrong in another way or a deploy has not mended it, and one when attempts are taken again.
+
+import { type Clock, SECOND_MS } from '../core/time.js'
+import type { CodeLocationRow } from '../projections/asset-table.js'
+import type { SendAnswer } from './dispatch.js'
+
+type Told = { readonly code: string; readonly location_version: number; readonly since: number }
+
+export type Blocked = {
+  readonly note: (location: Pick<CodeLocationRow, 'location_name' | 'location_version'>, answers: readonly SendAnswer[]) => void
+}
+
+export function createBlocked({
+  clock,
+  log,
+}: {
+  readonly clock: Pick<Clock, 'elapsed'>
+  readonly log: (message: string) => void
+}): Blocked {
+  /** Of locations that are blocked now. */
+  const told = new Map<string, Told>()
+  return {
+    note({ location_name, location_version }, answers) {
+      const known = told.get(location_name)
+      const blocked = answers.find(({ answer }) => answer === 'BLOCKED')
+      if (blocked?.answer === 'BLOCKED') {
+        const { code, problem } = blocked
+        if (known?.code === code && location_version <= known.location_version) return
+        const newest = Math.max(location_version, known?.location_version ?? 0)
+        told.set(location_name, { code, location_version: newest, since: known?.since ?? clock.elapsed() })
+        log(`${location_name} ${takesNone(known, location_version)}: ${problem}`)
+      } else if (known !== undefined && answers.some(({ answer }) => answer === 'ACCEPTED')) {
+        told.delete(location_name)
+        log(`${location_name} takes attempts again, after ${Math.round((clock.elapsed() - known.since) / SECOND_MS)} s.`)
+      }
+    },
+  }
+}
+
+function takesNone(known: Told | undefined, location_version: number): string {
+  if (known === undefined) return 'takes no attempts, and is asked less and less often, once a minute at last'
+  return location_version > known.location_version
+    ? 'was deployed anew, and takes no attempts'
+    : 'takes no attempts, now for another reason'
+}
