@@ -5,7 +5,7 @@ import { Worker, type WorkerOptions } from '@temporalio/worker'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Activities, createActivities } from '../activities/index.js'
-import { askHealth, watchApi } from '../activities/api-watch.js'
+import { askHealth, isAnyOut, watchApi } from '../activities/api-watch.js'
 import { createCancelPush } from '../activities/cancel-push.js'
 import { ensureLoops, type LoopsDeps, pokeSchedule, pokeWorkspace, startScheduleLoop } from '../activities/ensure-loops.js'
 import type { DispatchPort } from '../activities/dispatch.js'
@@ -14,7 +14,7 @@ import { keepEnsured } from '../activities/keep-ensured.js'
 import { createPoker } from '../activities/poke.js'
 import { createAsk } from '../activities/schedules/ask.js'
 import { createSchedulePokes } from '../activities/schedules/pokes.js'
-import { GLOBAL_POOL_KEY } from '../core/ids.js'
+import { postSigned } from '../activities/signed-post.js'
 import { TASK_QUEUES } from '../core/names.js'
 import { MINUTE_MS } from '../core/time.js'
 import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS, LOOP_SIGNALS_AT_ONCE, SCHEDULE_CALLS_AT_ONCE } from '../core/limits.js'
@@ -147,7 +147,7 @@ function createWork({ config, deps, port, submit, loops, metrics, log, closed }:
     onAnswers: metrics.answers,
     tracing,
   })
-  const cancel_push = createCancelPush({ clock: deps.clock, worker_secrets, log })
+  const cancel_push = createCancelPush({ post: (url, request) => postSigned({ clock: deps.clock, worker_secrets }, url, request), log })
   const schedule_pokes = createSchedulePokes({
     start: (definition) => startScheduleLoop(loops, definition),
     poke: (schedule_id) => pokeSchedule(loops, schedule_id),
@@ -156,10 +156,7 @@ function createWork({ config, deps, port, submit, loops, metrics, log, closed }:
   const api_watch = watchApi({
     clock: clockUntil(deps.clock, closed),
     ask: askHealth(api_url),
-    isNeeded() {
-      const { snapshot, rows } = turn.workspace()
-      return snapshot === undefined ? undefined : (rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0
-    },
+    isNeeded: () => isAnyOut(turn.workspace()),
     log,
     stopping: closed,
   })

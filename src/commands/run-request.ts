@@ -29,8 +29,10 @@ export type RunAsked = {
 
 export type RunDeps = Pick<Submit, 'scope'> & WriteOnce & { readonly secrets: Secrets }
 
+export type RunRequestedDraft = Extract<Draft, { readonly event_type: 'RunRequested' }>
+
 export type RunPlanned = {
-  readonly draft: Draft
+  readonly draft: RunRequestedDraft
   readonly run_id: string
   readonly run_key: string
   readonly asset_count: number
@@ -74,7 +76,7 @@ export async function writeRunRequest(deps: RunDeps, view: View, asked: RunSelec
   // Whoever asks again after the secret changed asks for the run that is there, under the id that it has.
   const run_id = holder === undefined ? runId(deps.secrets[0], deps.scope, run_key) : String(holder['run_id'])
   const isOther = holder !== undefined && holder['request_fingerprint'] !== request_fingerprint
-  const draft: Draft = {
+  const draft: RunRequestedDraft = {
     event_type: 'RunRequested',
     idempotency_key: runRequestedKey({ run_key, request_fingerprint }),
     correlation_id: run_id,

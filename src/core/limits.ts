@@ -180,6 +180,13 @@ export const PARTITION_OFFSET_MAX = 1_000_000
 export const OWED_SPANS_MAX = 20
 /** Whatever cannot become one: a change beyond it is refused until a turn has counted. A row stays well below an event. */
 export const OWED_SPANS_KEPT_MAX = 200
+/** Of one tick: it and the runs that it requests are one batch, with room for those of older ticks beside it. */
+export const TICK_RUN_REQUESTS_MAX = 1_000
+/** Of why a tick FAILED: a hundred of them fit an event. */
+export const TICK_MESSAGE_CHARACTERS_MAX = 500
+/** Events of one round of decisions about schedules. After a long outage the rest is said in the next one, and never held in
+ *  memory together. */
+export const SCHEDULE_ROUND_EVENTS_MAX = 20_000
 export const CHUNK_PARTITIONS_MAX = 10_000
 export const BACKFILL_CONCURRENT_RUNS_MAX = 1_000
 /** A trigger and the runs that it requests are one batch. */

@@ -115,7 +115,9 @@ export const scheduleStatusAsked = z
 export const scheduleTriggerAsked = z
   .strictObject({
     partition: id('partition_key').optional().meta({ description: 'The partition to ask for, instead of the one that the mapping says.' }),
-    instant: instant.optional().meta({ description: 'As if it were this instant: the mapping looks from there. Now where it is left out.' }),
+    instant: instant
+      .optional()
+      .meta({ description: 'As if it were this instant: the mapping looks from there. Now where it is left out.' }),
     ...commanded,
   })
   .default({})
@@ -186,10 +188,7 @@ export const scheduleAccepted = z
   .object({
     schedule_id: z.string(),
     schedule_name: z.string(),
-    accepted_event_id: z
-      .string()
-      .nullable()
-      .meta({ description: 'null: nothing changes, and nothing was appended.' }),
+    accepted_event_id: z.string().nullable().meta({ description: 'null: nothing changes, and nothing was appended.' }),
     warnings: z
       .array(z.string())
       .optional()

@@ -51,5 +51,5 @@ function statusProblem({ definition, state }: Schedule, { to, expected_state_ver
   const who = status_changed_by === null ? '' : ` by ${status_changed_by}`
   const why = status_reason === null ? '' : `: ${status_reason}`
   const said = paused_at === null ? 'is active already.' : `is paused already, since ${instantText(paused_at)}${who}${why}`
-  return problem('conflict', `The schedule ${schedule_name} ${said}`, { members: { status } })
+  return problem('conflict', `The schedule ${schedule_name} ${said}`, { members: { schedule_status: status } })
 }

@@ -27,7 +27,9 @@ export async function livingSchedule(view: View | undefined, id_or_name: string)
 }
 
 async function noSchedule(view: View | undefined, id_or_name: string): Promise<Problem> {
-  const names = (await readSchedules(view)).filter(({ state }) => state.status !== 'REMOVED').map(({ definition }) => definition.schedule_name)
+  const names = (await readSchedules(view))
+    .filter(({ state }) => state.status !== 'REMOVED')
+    .map(({ definition }) => definition.schedule_name)
   const meant = suggestion(id_or_name, names) || ' `servo schedule list` shows all.'
   return problem('not-found', `There is no schedule ${id_or_name}.${meant} If it was made just now, ask again with fresh=true.`)
 }
