@@ -115,7 +115,7 @@ describe('the controller of schedules', () => {
       /daily and late have other partitions at that time \("2025-01-14" and "2025-01-13"\)/,
     ],
   ] as const)('fails a tick for %s, with a sentence, and goes on', (_, changes, code, message) => {
-    const daily = { type: 'daily', start_date: '2025-01-01' }
+    const daily = { type: 'daily', start_date: '2025-01-01' } as const
     const story = createScheduleStory({ a: {}, daily: { partitions: daily }, late: { partitions: { ...daily, end_offset: -1 } } })
     story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY], ...changes })
     expect(requestedIn(story.decide(NOON))).toEqual([])
@@ -162,7 +162,7 @@ describe('the controller of schedules', () => {
 })
 
 describe('partitions of a tick', () => {
-  const daily = { type: 'daily', start_date: '2025-01-14' }
+  const daily = { type: 'daily', start_date: '2025-01-14' } as const
   const mapped = (end_offset: number) => ({
     cron_expressions: [MIDNIGHT],
     partition_mapping: { type: 'LAST_COMPLETE', end_offset } as const,
@@ -196,7 +196,7 @@ describe('partitions of a tick', () => {
   })
 
   it('are too many where they do not fit a batch, and of older ticks only as many as there is room for', () => {
-    const keysOf = (count: number) => ({ type: 'static', keys: Array.from({ length: count }, (_, index) => `k${index}`) })
+    const keysOf = (count: number) => ({ type: 'static', keys: Array.from({ length: count }, (_, index) => `k${index}`) }) as const
     const story = createScheduleStory({ a: { partitions: keysOf(1_001) }, b: { partitions: keysOf(400) } })
     story.define(NOON - 3 * HOUR_MS - MINUTE_MS, { ...mapped(0), cron_expressions: [HOURLY], asset_selection: ['b'] })
     expect(requestedIn(story.decide(NOON))).toHaveLength(800)
