@@ -4,12 +4,14 @@ import { EXECUTION_NAMES, runExecution } from './execution/suite.js'
 import { createReport } from './report.js'
 import { REPAIR_NAMES, runRepair } from './repair/suite.js'
 import { RUN_NAMES, runRun } from './run/suite.js'
+import { runSchedules, SCHEDULES_NAMES } from './schedules/suite.js'
 import { runTruth, TRUTH_NAMES } from './truth/suite.js'
 
 const SUITES = {
   truth: { run: runTruth, names: TRUTH_NAMES },
   run: { run: runRun, names: RUN_NAMES },
   execution: { run: runExecution, names: EXECUTION_NAMES },
+  schedules: { run: runSchedules, names: SCHEDULES_NAMES },
   repair: { run: runRepair, names: REPAIR_NAMES },
 } as const
 

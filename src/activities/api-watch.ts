@@ -2,9 +2,11 @@
 // would give an attempt up learns from it that nobody could speak. It decides nothing itself.
 
 import { messageOf } from '../core/errors.js'
+import { GLOBAL_POOL_KEY } from '../core/ids.js'
 import { API_OUTAGE_MS_MAX, API_STEADY_MS } from '../core/limits.js'
 import { type Clock, MINUTE_MS, SECOND_MS } from '../core/time.js'
 import type { Unheard } from '../turn/outage.js'
+import type { Workspace } from '../turn/workspace.js'
 import { reasonOf } from './signed-post.js'
 
 export type ApiWatchDeps = {
@@ -100,6 +102,10 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
     ended: go().catch((error: unknown) => log(`Nobody asks any more whether the API is there: ${messageOf(error)}`)),
   }
 }
+
+/** Whether an attempt is with a worker, or on its way to one; undefined: nothing was read yet. */
+export const isAnyOut = ({ snapshot, rows }: Pick<Workspace, 'snapshot' | 'rows'>): boolean | undefined =>
+  snapshot === undefined ? undefined : (rows.get('pools', GLOBAL_POOL_KEY)?.in_use ?? 0) > 0
 
 /** By its health, which says nothing of the store: workers are told of that by the API. */
 export const askHealth =

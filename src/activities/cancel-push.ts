@@ -6,9 +6,13 @@ import { CANCELS_PER_REQUEST_MAX } from '../core/limits.js'
 import type { TaskRow } from '../projections/run-table.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Workspace } from '../turn/workspace.js'
-import { postSigned, reasonOf, type SignedPostDeps } from './signed-post.js'
+import { reasonOf, type SignedAnswer } from './signed-post.js'
 
-export type CancelPushDeps = SignedPostDeps & { readonly log: (message: string) => void }
+export type CancelPushDeps = {
+  /** Throws where nobody answered. */
+  readonly post: (url: URL, request: CancelRequest) => Promise<Pick<SignedAnswer, 'status' | 'is_taken'>>
+  readonly log: (message: string) => void
+}
 
 export type CancelPush = {
   /** Takes what this revision has and nobody here has told, within the call, and tells it on its own time. */
@@ -29,7 +33,7 @@ export function createCancelPush(deps: CancelPushDeps): CancelPush {
     const later = `${attempt_ids.length} attempts of cancelled runs are told to stop by their next heartbeats, because`
     try {
       const request: CancelRequest = { protocol: WORKER_PROTOCOL, attempt_ids: [...attempt_ids] }
-      const { status, is_taken } = await postSigned(deps, new URL(CANCEL_PATH, worker_url), request)
+      const { status, is_taken } = await deps.post(new URL(CANCEL_PATH, worker_url), request)
       if (!is_taken && !NOT_SERVED.includes(status)) deps.log(`${location_name}: ${later} the worker answered ${status}.`)
     } catch (error) {
       deps.log(`${location_name}: ${later} ${worker_url} did not answer: ${reasonOf(error)}`)

@@ -25,7 +25,7 @@ const BEAT_EVERY_MS = 3 * SECOND_MS
 /** Until a deadline that has passed and was not acted on is looked at again. */
 const LEFT_MS = SECOND_MS
 /** Between two sweeps: what was handed over a moment ago is about to start. */
-const SWEEP_EVERY_MS = 2 * SECOND_MS
+export const SWEEP_EVERY_MS = 2 * SECOND_MS
 
 export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   const { turn, clock, hand_over, stopping } = deps

@@ -24,6 +24,9 @@ import { addCancelRoutes } from './run-cancels.js'
 import { addRunHistoryRoutes } from './run-history.js'
 import { addRerunRoutes } from './run-reruns.js'
 import { addRunRoutes } from './runs.js'
+import { addScheduleCommands } from './schedule-commands.js'
+import { addSchedulePreviews } from './schedule-previews.js'
+import { addScheduleRoutes } from './schedules.js'
 import { addSystemRoutes } from './system.js'
 import { addWhyRoute } from './task-why.js'
 
@@ -76,6 +79,9 @@ function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   addRerunRoutes(app, deps)
   addAssetRoutes(app, deps)
   addCodeLocationRoutes(app, deps)
+  addScheduleRoutes(app, deps)
+  addScheduleCommands(app, deps)
+  addSchedulePreviews(app, deps)
   addPoolRoutes(app, deps)
   addConflictRoutes(app, deps)
 }
@@ -100,7 +106,7 @@ const documentOf = ({ version }: ApiDeps) => ({
       title: 'Servo',
       version,
       description:
-        'Asset automation: deploys, runs, pools and what workers say. Every fault is a problem document (RFC 9457) that says what to do.',
+        'Asset automation: deploys, runs, schedules, pools and what workers say. Every fault is a problem document (RFC 9457) that says what to do.',
     },
     components: {
       securitySchemes: {

@@ -11,7 +11,7 @@ import type { View } from '../readers/reader.js'
 import { countWaiting } from '../readers/waiting.js'
 import { idempotencyHeader } from './contract/page.js'
 import { pool, poolAccepted, poolListQuery, poolPage, poolParams, poolQuery, poolReadQuery, poolRemoved, poolSet } from './contract/pool.js'
-import { claimOf, outcomeOf, requestOf, waitMsOf } from './http/claimed.js'
+import { claimOf, requestOf, waited } from './http/claimed.js'
 import { readCursor, writeCursor } from './http/cursor.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { planned, viewFor } from './http/views.js'
@@ -169,7 +169,9 @@ async function submitCap(deps: RouteDeps, { claim, request, pool_key, max_runnin
       }
     }),
   )
-  const accepted = claimed.body as { readonly pool_key: string; readonly max_running: number | null; readonly accepted_event_id: string }
-  const outcome = query.wait === true ? await outcomeOf(deps, claimed, waitMsOf(query)) : undefined
-  return { ...accepted, ...(outcome === undefined ? {} : { outcome }) }
+  return waited<{ readonly pool_key: string; readonly max_running: number | null; readonly accepted_event_id: string }>(
+    deps,
+    claimed,
+    query,
+  )
 }

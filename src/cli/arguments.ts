@@ -24,6 +24,16 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('Give a port from 0 to 65535.')
 }
 
+const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
+
+/** With its offset: a wall clock alone is another instant on each machine. A day that a month does not have is none. */
+export function parseInstant(text: string): number {
+  const [, date] = INSTANT.exec(text) ?? []
+  const at_ms = date === undefined ? Number.NaN : Date.parse(text)
+  if (!Number.isNaN(at_ms) && new Date(`${date}T00:00:00Z`).toISOString().startsWith(`${date}`)) return at_ms
+  throw new InvalidArgumentError('Give an instant with its offset, such as 2025-03-09T03:00:00-04:00 or 2025-03-09T07:00:00Z.')
+}
+
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 /** States are written in capitals, and typed as people like. */

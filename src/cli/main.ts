@@ -53,6 +53,16 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
+    name: 'partition',
+    summary: 'the keys of a definition, and the windows of time that they stand for',
+    load: async () => (await import('./partition.js')).addPartitionCommands,
+  },
+  {
+    name: 'schedule',
+    summary: 'when a cron fires',
+    load: async () => (await import('./schedule.js')).addScheduleCommands,
+  },
+  {
     name: 'pool',
     summary: 'how many tasks may run at once: of the workspace, a pool, a location, a tag',
     load: async () => {

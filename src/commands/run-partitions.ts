@@ -4,7 +4,7 @@
 import { INLINE_KEYS_MAX } from '../core/limits.js'
 import type { Selector } from '../events/value.js'
 import { indexRange, isRefusal } from '../partitions/key-order.js'
-import { keyOrderOf } from '../partitions/selector.js'
+import { keyOrderOf } from '../partitions/order.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { Fault } from './problem.js'
 

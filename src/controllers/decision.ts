@@ -1,6 +1,7 @@
 // What controllers are asked, and what they answer. A controller is a pure function of the folded state and T0; it names
 // keys and bases, and never an id of an event, a time or a place in the ledger.
 
+import type { Scope } from '../core/ids.js'
 import type { Draft } from '../events/draft.js'
 import type { WorkingSet } from '../projections/working-set.js'
 
@@ -9,10 +10,14 @@ export type Decision = {
   readonly said_by: string
   /** One batch: applied together in one revision. */
   readonly drafts: readonly Draft[]
+  /** Long lists that the drafts name, to be written before them. */
+  readonly lists?: readonly (readonly string[])[]
 }
 
 export type ReconcileState = {
   readonly rows: WorkingSet
+  /** Part of every id that is made here. */
+  readonly scope: Scope
   /** T0 of the turn, epoch milliseconds. */
   readonly now: number
   /** Age of the oldest segment that is not folded yet. */

@@ -5,7 +5,8 @@ import type { Partitions } from '../events/asset.js'
 import type { Selector } from '../events/value.js'
 import { assert } from '../core/errors.js'
 import { indexRange, isRefusal, type KeyOrder, type Refusal } from '../partitions/key-order.js'
-import { expandSelector, keyOrderOf } from '../partitions/selector.js'
+import { keyOrderOf } from '../partitions/order.js'
+import { expandSelector } from '../partitions/selector.js'
 
 export type Lane = {
   readonly count: number

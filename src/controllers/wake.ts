@@ -3,10 +3,11 @@
 
 import type { ReconcileState } from './decision.js'
 import { earliestLoss } from './lost.js'
+import { nextScheduleAt } from './schedule-due.js'
 
-/** The earliest deadline or retry; null: nothing is due. A deadline that is held back counts as the end of that. */
+/** The earliest deadline, retry or fire; null: nothing is due. A deadline that is held back counts as the end of that. */
 export function wakeAt({ rows, now, hold_until }: Pick<ReconcileState, 'rows' | 'now' | 'hold_until'>): number | null {
-  let earliest = Number.POSITIVE_INFINITY
+  let earliest = nextScheduleAt(rows, now)
   for (const task of rows.hotRows('tasks')) {
     const loss = earliestLoss(task, hold_until)
     if (loss !== null) earliest = Math.min(earliest, loss.due_at)

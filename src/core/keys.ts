@@ -16,7 +16,9 @@ export const base32Lower = (bytes: Uint8Array): string => base32nopad.encode(byt
 
 export const scheduleRunKey = (schedule_id: string, epoch: number, partition_key?: string): string =>
   partition_key === undefined ? `sched:${schedule_id}:${epoch}` : `sched:${schedule_id}:${epoch}:${partition_key}`
-export const manualScheduleRunKey = (schedule_id: string, request: string): string => `sched:${schedule_id}:manual:${request}`
+/** A tick of several partitions has a run for each. */
+export const manualScheduleRunKey = (schedule_id: string, request: string, partition_key?: string): string =>
+  `sched:${schedule_id}:manual:${request}${partition_key === undefined ? '' : `:${partition_key}`}`
 export const sensorMessageRunKey = (sensor_id: string, message_id: string, user_key?: string): string =>
   user_key === undefined ? `sensor:${sensor_id}:msg:${message_id}` : `sensor:${sensor_id}:msg:${message_id}:${user_key}`
 export const sensorRunKey = (sensor_id: string, user_key: string): string => `sensor:${sensor_id}:key:${user_key}`

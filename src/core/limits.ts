@@ -80,6 +80,14 @@ export const PLAN_PAGE_TASKS_MAX = 200
 export const PLAN_PAGES_MAX = BATCH_EVENTS_MAX
 /** Each finished task writes a partition_status row for every partition of it, within one revision. */
 export const TASK_PARTITIONS_MAX = 10_000
+/** No partition ends later: the rules of zones are guesses that far ahead, and each year of a zone costs 2 ms to read. */
+export const PARTITION_END_MS_MAX = Date.UTC(2200, 0, 1)
+/** What the command line prints at once: some 20 MB. */
+export const PARTITION_KEYS_LISTED_MAX = 1_000_000
+/** A day each for three years; what repeats is a cron expression. */
+export const PARTITION_EXCLUSIONS_MAX = 1_000
+/** Keys have 256 bytes for all of them. */
+export const DIMENSIONS_MAX = 10
 export const PRIORITY_MIN = -100
 export const PRIORITY_MAX = 100
 export const PRIORITY_DEFAULT = 0
@@ -180,10 +188,40 @@ export const PARTITION_OFFSET_MAX = 1_000_000
 export const OWED_SPANS_MAX = 20
 /** Whatever cannot become one: a change beyond it is refused until a turn has counted. A row stays well below an event. */
 export const OWED_SPANS_KEPT_MAX = 200
+/** Of one tick: it and the runs that it requests are one batch, with room for those of older ticks beside it. */
+export const TICK_RUN_REQUESTS_MAX = 1_000
+/** Of why a tick FAILED: a hundred of them fit an event. */
+export const TICK_MESSAGE_CHARACTERS_MAX = 500
+/** Events of one round of decisions about schedules. After a long outage the rest is said in the next one, and never held in
+ *  memory together. */
+export const SCHEDULE_ROUND_EVENTS_MAX = 20_000
+/** More is a list that nobody reads; a program asks again from the last one. */
+export const PREVIEWED_FIRES_MAX = 1_000
 export const CHUNK_PARTITIONS_MAX = 10_000
 export const BACKFILL_CONCURRENT_RUNS_MAX = 1_000
 /** A trigger and the runs that it requests are one batch. */
 export const EVALUATION_RUN_REQUESTS_MAX = 500
+
+/** After an instant, until a schedule's loop looks for itself: by then the turn that decided it is published, as a rule, and
+ *  the look costs that turn nothing. A loop that finds nothing decided calls for a turn. */
+export const SCHEDULE_LOOK_AFTER_MS = 2 * SECOND_MS
+/** Loops that are due at one instant look one after the other, this far apart: a dev server on two cores carries about 160
+ *  looks a second, and half of it is left to the turn and to what it starts. */
+export const SCHEDULE_LOOK_APART_MS = 12
+/** Of every-minute schedules each is looked at before it fires again. */
+export const SCHEDULE_LOOK_SPREAD_MS_MAX = 45 * SECOND_MS
+/** A schedule that fires every second changes its page this often. */
+export const SCHEDULE_LOOK_EVERY_MS_MIN = 5 * SECOND_MS
+/** What is paused, far away or unknown is looked at all the same: a poke may have been lost. */
+export const SCHEDULE_LOOK_EVERY_MS_MAX = 6 * HOUR_MS
+/** How long a call waits for a turn; beyond it the loop says that none came, and backs off. */
+export const SCHEDULE_CALL_WAIT_MS_MAX = 20 * SECOND_MS
+/** Fires that a loop's page names. */
+export const SCHEDULE_FIRES_SHOWN = 5
+/** Calls that wait in one process: as many as may be due at one instant, and each holds next to nothing. */
+export const SCHEDULE_CALLS_AT_ONCE = 1_000
+/** Loops that one process starts or pokes at the same time: half of what a dev server takes before others wait for it. */
+export const LOOP_SIGNALS_AT_ONCE = 16
 
 // Retention
 

@@ -121,6 +121,8 @@ const skipped = z
     first_scheduled_for: instant,
     last_scheduled_for: instant,
     reasons: z.partialRecord(z.enum(SKIP_REASONS), positiveCount),
+    /** OVERLAP: the run that had not ended. Without it they gave way to a newer tick of the same decision. */
+    active_run_id: id('text').exactOptional(),
   })
   .refine(({ reasons, count: total }) => Object.values(reasons).reduce((sum, each) => sum + each, 0) === total, {
     path: ['reasons'],

@@ -228,7 +228,7 @@ type TaskPolicy = Pick<
 >
 
 /** What a definition that leaves a policy out gets (DATA section 3, AssetDefined). */
-const POLICY_DEFAULTS = {
+export const POLICY_DEFAULTS = {
   max_attempts: 1,
   max_infra_losses: 5,
   backoff_seconds: 30,

@@ -92,6 +92,8 @@ export const SCHEDULE_TICKS = defineTable({
     skipped_count: column.optional.int32,
     first_scheduled_for: column.optional.timestamp,
     skip_reasons: column.optional.json<SkipReasons>(),
+    /** The run that had not ended when they were skipped. */
+    active_run_id: column.optional.string,
     definition_version: column.int64,
     definition_hash: column.repeated,
     assets: column.json<TickAssets>(),

@@ -69,6 +69,7 @@ const newTick = ({ payload }: Ticked, { schedule_name }: ScheduleDefinitionRow, 
   skipped_count: null,
   first_scheduled_for: null,
   skip_reasons: null,
+  active_run_id: null,
   definition_version: payload.definition_version,
   definition_hash: payload.definition_hash,
   assets: payload.assets,
@@ -97,13 +98,14 @@ const columnsOfTick = (tick: Tick) => ({
   error: tick.error ?? null,
 })
 
-const columnsOfSkipped = ({ tick_id, count, first_scheduled_for, last_scheduled_for, reasons }: Skipped, { context }: Moment) => ({
-  tick_id,
-  scheduled_for: instantMs(last_scheduled_for),
+const columnsOfSkipped = (skipped: Skipped, { context }: Moment) => ({
+  tick_id: skipped.tick_id,
+  scheduled_for: instantMs(skipped.last_scheduled_for),
   status: 'SKIPPED' as const,
-  skipped_count: count,
-  first_scheduled_for: instantMs(first_scheduled_for),
-  skip_reasons: reasons,
+  skipped_count: skipped.count,
+  first_scheduled_for: instantMs(skipped.first_scheduled_for),
+  skip_reasons: skipped.reasons,
+  active_run_id: skipped.active_run_id ?? null,
   expires_at: skippedTickExpiry(context.fold_time, context.retention),
 })
 
@@ -159,4 +161,12 @@ export const recordRunOfTick = (rows: WorkingSet, trigger: RunTrigger, run_id: s
   changeTick(rows, trigger, moment, (tick) => ({ run_id: tick.run_id ?? run_id }))
 
 export const recordConflictOfTick = (rows: WorkingSet, trigger: RunTrigger, moment: Moment): void =>
-  changeTick(rows, trigger, moment, ({ conflict_count }) => ({ conflict_count: conflict_count + 1 }))
+  changeTick(rows, trigger, moment, (tick) => ({ conflict_count: tick.conflict_count + 1, ...failedByConflict(tick) }))
+
+/** Nothing runs for it: other requests have all of its run keys. Which runs those are is in the rows of the conflicts. */
+function failedByConflict({ run_id, run_count, conflict_count }: ScheduleTickRow): Partial<ScheduleTickRow> {
+  if (run_id !== null || conflict_count + 1 < run_count) return {}
+  const whose = run_count === 1 ? 'The run key of this tick belongs' : 'All run keys of this tick belong'
+  const message = `${whose} to a run that was asked for with other assets, partitions or tags. That run stands: see the conflicts.`
+  return { status: 'FAILED', error: { code: 'RUN_KEY_CONFLICT', message } }
+}

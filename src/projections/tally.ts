@@ -1,7 +1,9 @@
 // What a publish made visible, counted from its rows as they were before and as they are now: states that runs and tasks
-// reached, attempts that were lost, what was refused, how long dispatches took. It keeps nothing and names nobody.
+// reached, attempts that were lost, ticks that were decided, what was refused, how long dispatches took. It keeps nothing
+// and names nobody.
 
 import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
+import type { ScheduleTickRow } from './schedule-table.js'
 import { REFUSAL_REASONS } from './outcome.js'
 import { QUARANTINE_REASONS } from './outcome-table.js'
 import { isOver } from './state-machine.js'
@@ -17,6 +19,10 @@ export type Tally = {
   /** By state, and why it was reached: `NONE` where there is no reason to give. */
   readonly tasks: readonly (TaskLabels & { readonly count: number })[]
   readonly attempts_lost: Counted
+  /** By status; a row that counts skipped instants is as many. */
+  readonly schedule_ticks: Counted
+  /** Of each tick of the clock that ran or failed: from when it was due until this publish shows it. */
+  readonly tick_delays_ms: readonly number[]
   /** But of heartbeats, which leave no row. */
   readonly refusals: Counted
   readonly quarantined: Counted
@@ -69,11 +75,42 @@ export function tallyOf(rows: Pick<WorkingSet, 'changesOf'>, context: TallyConte
     const dispatched_at = handedOverFrom(before, after, context)
     dispatched_to_started_ms.push(Math.max(0, (after.closed_at as number) - dispatched_at))
   }
+  const { schedule_ticks, tick_delays_ms } = ticksDecided(rows, context)
   for (const { after } of rows.changesOf('refusals')) refusals.add(after.reason)
   for (const { after } of rows.changesOf('quarantine')) quarantined.add(after.reason)
   const by_label = [...tasks].map(([label, count]) => ({ ...taskLabels(label), count }))
-  return { run_requests, runs, tasks: by_label, attempts_lost, refusals, quarantined, ready_to_dispatched_ms, dispatched_to_started_ms }
+  return {
+    run_requests,
+    runs,
+    tasks: by_label,
+    attempts_lost,
+    schedule_ticks,
+    tick_delays_ms,
+    refusals,
+    quarantined,
+    ready_to_dispatched_ms,
+    dispatched_to_started_ms,
+  }
 }
+
+/** A row of an older tick changes once more, when another request is in conflict with its run; a run comes with its tick. */
+function ticksDecided(rows: Pick<WorkingSet, 'changesOf'>, { published_at }: TallyContext) {
+  const schedule_ticks = createCount()
+  const tick_delays_ms: number[] = []
+  const ticks = rows.changesOf('schedule_ticks')
+  const requested = ticks.length === 0 ? NOTHING : newRuns(rows)
+  for (const { after } of ticks) {
+    if (after.run_id !== null && !requested.has(after.run_id)) continue
+    schedule_ticks.add(after.status, after.skipped_count ?? 1)
+    if (after.kind === 'CRON' && after.status !== 'SKIPPED') tick_delays_ms.push(Math.max(0, published_at - after.scheduled_for))
+  }
+  return { schedule_ticks, tick_delays_ms }
+}
+
+const NOTHING: ReadonlySet<string> = new Set()
+
+const newRuns = (rows: Pick<WorkingSet, 'changesOf'>): ReadonlySet<string> =>
+  new Set(rows.changesOf('runs').flatMap(({ before, after }) => (before === undefined ? [after.run_id] : [])))
 
 const NO_REASON = 'NONE'
 /** Neither state nor reason has a space. */
@@ -136,9 +173,9 @@ function handedOverFrom(before: DispatchOutboxRow | undefined, after: DispatchOu
   return (isAsDispatched ? publishedAt(before.row_version) : undefined) ?? after.requested_at
 }
 
-function createCount(): Map<string, number> & { readonly add: (value: string) => void } {
+function createCount(): Map<string, number> & { readonly add: (value: string, times?: number) => void } {
   const counts = new Map<string, number>()
-  return Object.assign(counts, { add: (value: string) => void counts.set(value, (counts.get(value) ?? 0) + 1) })
+  return Object.assign(counts, { add: (value: string, times = 1) => void counts.set(value, (counts.get(value) ?? 0) + times) })
 }
 
 /** What a tally can say, for those who want to show what has not been seen yet. */
@@ -152,6 +189,7 @@ export const TALLIED = {
     ...withReasons('SKIPPED', ['WORKER_SKIPPED', 'UPSTREAM_FAILED', 'UPSTREAM_SKIPPED']),
     ...withReasons('CANCELLED', ['RUN_CANCELLED', 'WORKER_CANCELLED', 'UPSTREAM_CANCELLED', 'ERROR', ...LOSS_REASONS]),
   ].map(taskLabels),
+  tick_statuses: ['TRIGGERED', 'SKIPPED', 'FAILED'] satisfies readonly ScheduleTickRow['status'][],
   loss_reasons: LOSS_REASONS,
   refusal_reasons: REFUSAL_REASONS,
   quarantine_reasons: QUARANTINE_REASONS,

@@ -3,9 +3,11 @@
 import { openScheduleTicks } from '../core/cron/schedule-ticks.js'
 import { isUlid } from '../core/ids.js'
 import { compareText } from '../core/order.js'
+import { selectAssets } from '../projections/asset-selection.js'
 import type { RunRow } from '../projections/run-table.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleTickRow } from '../projections/schedule-table.js'
 import type { Condition } from '../tables/table-files.js'
+import { readAssetGraph } from './assets.js'
 import { type Newest, type Place, readNewest } from './newest.js'
 import type { View } from './reader.js'
 import { readRows } from './rows.js'
@@ -61,6 +63,37 @@ const allRows = (view: View, table: 'schedule_definitions' | 'schedule_state') =
 type Named = Pick<ScheduleDefinitionRow, 'schedule_name' | 'schedule_id'>
 export const byName = (left: Named, right: Named): number =>
   compareText(left.schedule_name, right.schedule_name) || compareText(left.schedule_id, right.schedule_id)
+
+export type ScheduleFilter = {
+  readonly status?: ScheduleStateRow['status'] | undefined
+  readonly name_prefix?: string | undefined
+  readonly location_name?: string | undefined
+  /** Those that select it now. */
+  readonly asset?: string | undefined
+}
+
+/** Without a status, those that are not removed. */
+export async function scheduleFilter(view: View | undefined, filter: ScheduleFilter): Promise<(schedule: Schedule) => boolean> {
+  const { status, name_prefix = '', location_name, asset } = filter
+  const selects = asset === undefined || view === undefined ? () => true : await selectorOf(view, asset)
+  return ({ definition, state }) =>
+    (status === undefined ? state.status !== 'REMOVED' : state.status === status) &&
+    definition.schedule_name.startsWith(name_prefix) &&
+    (location_name === undefined || definition.location_name === location_name) &&
+    selects(definition.asset_selection)
+}
+
+/** Schedules often select alike: each selection is looked up once. */
+async function selectorOf(view: View, asset: string): Promise<(asset_selection: readonly string[]) => boolean> {
+  const graph = await readAssetGraph(view)
+  const known = new Map<string, boolean>()
+  return (asset_selection) => {
+    const key = JSON.stringify(asset_selection)
+    const found = known.get(key) ?? selectAssets(graph, asset_selection).asset_keys.includes(asset)
+    known.set(key, found)
+    return found
+  }
+}
 
 /** When it fires next; null: it is paused or removed, it has no instants left, or its cron cannot be read. */
 export function nextFireMs({ definition, state }: Schedule, now: number): number | null {

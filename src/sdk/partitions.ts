@@ -2,7 +2,7 @@
 // also judges it: there is one reading of it, and no second opinion here.
 
 import { nearestWord } from '../core/spelling.js'
-import { DAILY_MEMBERS, parseDefinition } from '../partitions/definition.js'
+import { MEMBERS, parseDefinition } from '../partitions/definition.js'
 import { isRefusal } from '../partitions/key-order.js'
 import { DefinitionError, wrong } from './fault.js'
 import type { Faults } from './member.js'
@@ -56,9 +56,9 @@ export function partitionsFaults(definition: unknown): Faults {
   if (!isRefusal(parsed)) return []
   const unknown =
     'type' in definition && definition.type === 'daily' ? Object.keys(definition).find((name) => !isDailyMember(name)) : undefined
-  const meant = unknown === undefined ? undefined : nearestWord(unknown, DAILY_MEMBERS)
+  const meant = unknown === undefined ? undefined : nearestWord(unknown, MEMBERS.daily)
   return [meant === undefined || !parsed.problem.includes(`"${unknown}"`) ? parsed.problem : `${parsed.problem} Did you mean ${meant}?`]
 }
 
-const isDailyMember = (name: string): boolean => DAILY_MEMBERS.includes(name)
+const isDailyMember = (name: string): boolean => MEMBERS.daily.includes(name)
 const withoutUndefined = (object: object): object => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))

@@ -9,6 +9,7 @@ export type KnownLabels = {
   readonly run_sources: readonly string[]
   readonly run_states: readonly string[]
   readonly tasks: readonly { readonly state: string; readonly reason: string }[]
+  readonly tick_statuses: readonly string[]
   readonly loss_reasons: readonly string[]
   readonly refusal_reasons: readonly string[]
   readonly quarantine_reasons: readonly string[]
@@ -24,6 +25,8 @@ export type Published = {
     readonly runs: Counted
     readonly tasks: readonly { readonly state: string; readonly reason: string; readonly count: number }[]
     readonly attempts_lost: Counted
+    readonly schedule_ticks: Counted
+    readonly tick_delays_ms: readonly number[]
     readonly refusals: Counted
     readonly quarantined: Counted
     readonly ready_to_dispatched_ms: readonly number[]
@@ -54,7 +57,7 @@ export type AutomationMetrics = ReturnType<typeof createAutomationMetrics>
 export function createAutomationMetrics(known: KnownLabels) {
   const registry = openRegistry()
   const published = addPublishMetrics(registry, known)
-  addTriggerMetrics(registry)
+  const triggers = addTriggerMetrics(registry, known)
   const turns = registry.seconds(
     'servo_turn_duration_seconds',
     'Time of a turn, by what became of it; failed: an error, or too many races lost.',
@@ -71,6 +74,10 @@ export function createAutomationMetrics(known: KnownLabels) {
   return {
     ...addWriterMetrics(registry),
     ...published,
+    published(report: Published): void {
+      published.published(report)
+      triggers.ticked(report.tally.schedule_ticks, report.tally.tick_delays_ms)
+    },
     text: (): Promise<string> => registry.text(),
     mended,
     ended({ outcome, duration_ms, rounds: count }: Ended): void {

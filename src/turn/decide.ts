@@ -6,9 +6,11 @@ import { holdUntil, type Recorded } from '../controllers/hold.js'
 import { PUBLISH_AFTER_MS, RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
 import { instantMs } from '../core/time.js'
 import { crc32cHex } from '../core/hash.js'
+import { listSha256 } from '../core/keys.js'
 import { stampDrafts } from '../events/draft.js'
 import type { LedgerEvent } from '../events/event.js'
 import { type AppendAnswer, GROUP_SHARE } from '../ledger/append.js'
+import { writeList } from '../ledger/lists.js'
 import { readSegment } from '../ledger/read.js'
 import { packBatch, segmentName } from '../ledger/segment.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
@@ -26,7 +28,8 @@ export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, l
     await loadPlanNeeds({ store: deps.store, lookup }, workspace.rows)
     const recorded = { ...recordedIn(workspace), outage_ms: pass.outage_ms, unheard_hold_ms: pass.unheard_hold_ms }
     pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
-    const decisions = deps.reconcile.decide({ rows: workspace.rows, now: pass.now, lag_ms: pass.lag_ms, hold_until: pass.hold_until })
+    const { lag_ms, hold_until } = pass
+    const decisions = deps.reconcile.decide({ rows: workspace.rows, scope: deps.scope, now: pass.now, lag_ms, hold_until })
     if (pass.reconcile_count === 0) noteLeftOver(pass, workspace, { decisions, recorded })
     if (decisions.length === 0) return 'quiet'
     if (++pass.reconcile_count > RECONCILE_PASSES_MAX) {
@@ -57,6 +60,7 @@ const atOf = (text: string | null): number | null => (text === null ? null : ins
 
 async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass, decisions: readonly Decision[]): Promise<StoredSegment[]> {
   const stamp = { ...deps.scope, now: pass.now, random: deps.random, source: 'servo/turn' } as const
+  await writeLists(deps, decisions)
   const stored: StoredSegment[] = []
   for (const batches of inSegments(
     decisions.map(({ drafts }) => stampDrafts(drafts, stamp)),
@@ -70,6 +74,12 @@ async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass,
     }
   }
   return stored
+}
+
+/** What many name is written once. */
+async function writeLists(deps: TurnDeps, decisions: readonly Decision[]): Promise<void> {
+  const lists = new Map(decisions.flatMap(({ lists: named = [] }) => named.map((list) => [listSha256(list), list] as const)))
+  for (const list of lists.values()) await writeList(deps, list)
 }
 
 /** Batches that fit one segment; a batch is never divided. */

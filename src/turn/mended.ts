@@ -39,7 +39,8 @@ export function noteLeftOver(pass: Pass, workspace: Workspace, { decisions, reco
   const isHeldAnew = pass.hold_until !== null && pass.hold_until !== hold_until
   // What is on record may be the instant of such a retry, at which turns have looked without a word.
   const isLost = decisions.some((decision) => decision.said_by === 'lost' && isLate(deadlineOf(decision)))
-  const isActedOn = isHeldAnew || isLost || (isUnchanged && retries > 0)
+  const isTicked = decisions.some((decision) => decision.said_by === 'schedules' && isLate(firstInstantOf(decision)))
+  const isActedOn = isHeldAnew || isLost || (isUnchanged && (retries > 0 || isTicked))
   if (isActedOn) note(pass, 'wake_missed', 1)
 }
 
@@ -54,6 +55,14 @@ function stoodFor({ now }: Pass, { snapshot }: Workspace): number {
 
 function deadlineOf({ drafts }: Decision): number {
   return Math.min(...drafts.flatMap((draft) => (draft.event_type === 'AttemptLost' ? [instantMs(draft.basis.deadline_at ?? '')] : [])))
+}
+
+/** Of what is owed it is none: that follows from events, and not from time. */
+function firstInstantOf({ drafts }: Decision): number {
+  const [first] = drafts
+  return first?.event_type === 'ScheduleTicked' && first.payload.ticks.length > 0
+    ? instantMs(first.payload.ticks[0]?.scheduled_for ?? '')
+    : Number.POSITIVE_INFINITY
 }
 
 const isRetry = ({ drafts }: Decision): boolean =>

@@ -173,7 +173,7 @@ export function checkOrder(evidence: Evidence, { starts }: Witness): string[] {
 }
 
 /** I30: a run that is being cancelled dispatches nothing more, and starts nothing more than a moment later. */
-export function checkCancels(evidence: Evidence, { starts }: Witness): string[] {
+export function checkCancels(evidence: Evidence, { starts, told }: Witness): string[] {
   const problems: string[] = []
   const cancelled_at = new Map<unknown, number>()
   for (const { sequence, at, tables, before } of published(evidence)) {
@@ -191,6 +191,10 @@ export function checkCancels(evidence: Evidence, { starts }: Witness): string[] 
     const at = cancelled_at.get(start.run_id)
     if (at === undefined || start.asked_at <= at + START_VIEW_AGE_MS) continue
     problems.push(`I30 The code of ${nameOf(start)} was told to start ${start.asked_at - at} ms after its run was cancelled.`)
+  }
+  for (const { attempt_id, run_id, at } of told) {
+    if ((cancelled_at.get(run_id) ?? Number.POSITIVE_INFINITY) <= at) continue
+    problems.push(`I22 Attempt ${attempt_id} was told to stop, and no revision said that its run is to be cancelled.`)
   }
   return problems
 }

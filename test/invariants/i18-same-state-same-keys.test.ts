@@ -21,6 +21,7 @@ import { NOW, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 const SEED = Number(process.env['SERVO_TEST_SEED'] ?? 20_250_115)
 const seeds = fc.integer({ min: 0, max: 1_000_000 })
 const secret = { secret_key_id: 's1', secret: 'servo-golden-secret' }
+const SCOPE = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
 const reconcile = createReconcile({ secret })
 
 /** Asked with everything loaded that it names. */
@@ -30,7 +31,7 @@ function ask(
   decider: Reconcile = reconcile,
 ): { readonly decisions: readonly Decision[]; readonly wake_at: number | null } {
   loadPlanNeeds(story)
-  const state = { rows: story.rows, now, lag_ms: 0, hold_until: null }
+  const state = { rows: story.rows, now, lag_ms: 0, hold_until: null, scope: SCOPE }
   return { decisions: decider.decide(state), wake_at: decider.wakeAt(state) }
 }
 

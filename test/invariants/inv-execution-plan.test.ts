@@ -10,11 +10,12 @@ import type { LedgerEvent } from '../../src/events/event.js'
 import { createReconcile } from '../../src/turn/controllers.js'
 import { loadPlanNeeds } from '../fixtures/plan-story.js'
 import { createRunStory, type RunStory } from '../fixtures/run-story.js'
-import { NOW, runIdOf } from '../fixtures/say.js'
+import { NOW, runIdOf, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 import { createScenario } from '../fixtures/scenario.js'
 import { createExecutionStory } from '../simulation/execution/story.js'
 
 const SECRET = { secret_key_id: 's1', secret: 'servo-golden-secret' }
+const SCOPE = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
 const reconcile = createReconcile({ secret: SECRET })
 const CHAIN = { a: {}, b: { needs: ['a'] }, c: { needs: ['b'] } }
 
@@ -49,7 +50,7 @@ describe('the execution plan', () => {
   test('INV-3 controllers asked twice about one state say the same keys', () => {
     const story = createRunStory({ a: {}, b: {}, c: { needs: ['b'] } })
     loadPlanNeeds(story.story)
-    const ask = () => reconcile.decide({ rows: story.story.rows, now: NOW + MINUTE_MS, lag_ms: 0, hold_until: null })
+    const ask = () => reconcile.decide({ rows: story.story.rows, now: NOW + MINUTE_MS, lag_ms: 0, hold_until: null, scope: SCOPE })
     const keys = ask().flatMap(({ drafts }) => drafts.map(({ idempotency_key }) => idempotency_key))
     expect(keys).toEqual([`dispatch:${story.run_id}:a:1`, `dispatch:${story.run_id}:b:1`])
     expect(ask()).toEqual(ask())

@@ -1,8 +1,11 @@
 // Guards by which work survives its workers: attempts that start once and end, places that come back, cancels that end.
 
-import { invariant, type Mutant } from './mutant.js'
+import { type Check, invariant, type Mutant } from './mutant.js'
 
 const ENDS = 'i28-every-run-ends'
+const queue = (title: string): Check => ({ file: 'test/contract/dispatch-cloud-tasks.test.ts', title })
+const watch = (title: string): Check => ({ file: 'src/activities/api-watch.test.ts', title })
+const push = (title: string): Check => ({ file: 'src/activities/cancel-push.test.ts', title })
 const CANCELLED = invariant(
   'i30-a-cancelled-run-dispatches-nothing',
   'I30 a cancelled run dispatches nothing more, and is over within its bound, whatever its code does',
@@ -130,6 +133,108 @@ export const SURVIVAL: readonly Mutant[] = [
     killed_by: {
       file: 'test/api/first-words.test.ts',
       title: 'the first word of an API whose clock is wrong by 3 hours is stamped by the store',
+    },
+  },
+  {
+    name: 'a queue that has an attempt already taken for one that refuses it',
+    edits: [{ file: 'src/activities/cloud-tasks/errors.ts', find: "ALREADY_EXISTS: 'DONE'", replace: "ALREADY_EXISTS: 'REFUSED'" }],
+    killed_by: queue('INV-4 a create that was done and not answered is found done when it is said again'),
+  },
+  {
+    name: 'a queue that is asked again at once after there was too much',
+    edits: [
+      {
+        file: 'src/activities/cloud-tasks/port.ts',
+        find: 'if (quiet !== undefined && clock.elapsed() < quiet.until) return quiet.answer',
+        replace: 'if (quiet !== undefined && clock.elapsed() < 0 * quiet.until) return quiet.answer',
+      },
+    ],
+    killed_by: queue('waits longer each time after there was too much, and goes on at once when there is room'),
+  },
+  {
+    name: 'a token that goes to a worker without TLS',
+    edits: [
+      {
+        file: 'src/activities/cloud-tasks/task.ts',
+        find: "url.protocol !== 'https:' && !isLoopback(url.hostname)",
+        replace: "url.protocol === 'none' && !isLoopback(url.hostname)",
+      },
+    ],
+    killed_by: queue('loses no attempt over a worker without TLS, to which no token goes'),
+  },
+  {
+    name: 'silence that is waited for twice',
+    edits: [
+      { file: 'src/projections/deadline.ts', find: 'const heard_at = isSilent ?', replace: 'const heard_at = isSilent && lost_at < 0 ?' },
+    ],
+    killed_by: {
+      file: 'src/projections/attempt.test.ts',
+      title: 'by its silence is tried again at once, where it was silent for longer than the delay',
+    },
+  },
+  {
+    name: 'a loop that wakes within the second in which something is due',
+    edits: [
+      { file: 'src/activities/workspace.ts', find: 'ceilTo(processed_at + wake_in_ms, SECOND_MS)', replace: '(processed_at + wake_in_ms)' },
+    ],
+    killed_by: { file: 'src/activities/workspace.test.ts', title: 'waits: at the end of the second in which it is due' },
+  },
+  {
+    name: 'an API that comes and goes taken for one that is well in between',
+    edits: [
+      {
+        file: 'src/activities/api-watch.ts',
+        find: 'if (clock.elapsed() - answering_since >= API_STEADY_MS)',
+        replace: 'if (clock.elapsed() - answering_since >= 0 * API_STEADY_MS)',
+      },
+    ],
+    killed_by: watch('one that fails every 61 seconds holds back for a quarter of an hour in all, whatever holds are given'),
+  },
+  {
+    name: 'an API that was never reached taken for one that is away',
+    edits: [{ file: 'src/activities/api-watch.ts', find: '    if (!wasReached) return\n', replace: '' }],
+    killed_by: watch('an API that never answered from here is no evidence of anything'),
+  },
+  {
+    name: 'a hold that goes on past the bound of outages',
+    edits: [{ file: 'src/controllers/hold.ts', find: 'TURN_GAP_HOLD_MS_MAX, hold_ms, Math', replace: 'TURN_GAP_HOLD_MS_MAX, Math' }],
+    killed_by: {
+      file: 'src/controllers/hold.test.ts',
+      title: 'no longer than what is left of the time for which that is a reason',
+    },
+  },
+  {
+    name: 'the first beats after an outage taken for those of others within it',
+    edits: [{ file: 'src/turn/outage.ts', find: 'over_for_ms - HEARD_AGAIN_MS', replace: 'over_for_ms - 0 * HEARD_AGAIN_MS' }],
+    killed_by: {
+      file: 'src/turn/outage.test.ts',
+      title: 'that is about to be noticed to be over is not taken for one in which others are heard',
+    },
+  },
+  {
+    name: 'workers told to stop attempts that nobody cancelled',
+    edits: [{ file: 'src/activities/cancel-push.ts', find: "state === 'CANCELLING'", replace: "state !== 'SUCCEEDED'" }],
+    killed_by: push('workers are told which running attempts of cancelled runs are to stop, each location of its own'),
+  },
+  {
+    name: 'workers told to stop with every publish',
+    edits: [
+      { file: 'src/activities/cancel-push.ts', find: '!told.has(attempt_id))', replace: '(told.size < 0 || attempt_id.length > 0))' },
+    ],
+    killed_by: push('each of them once, with the publish that shows it first'),
+  },
+  {
+    name: 'a repeated start that ends the code which it began',
+    edits: [
+      {
+        file: 'src/commands/withdraw.ts',
+        find: 'if (owner !== withdrawnExecutionId(task.attempt_id)) return owner',
+        replace: 'if (task.execution_id !== null) return owner',
+      },
+    ],
+    killed_by: {
+      file: 'test/api/cancels.test.ts',
+      title: 'is not ended by its request once more, which a network repeats before the start is published: its code runs',
     },
   },
 ]

@@ -29,35 +29,52 @@ export function instantsByRule(
   from_ms: number,
   to_ms: number,
 ): readonly number[] {
-  const found = new Set<number>()
-  for (const cron of crons) {
-    const instants = cron.hours.size === 24 ? shownInstants(cron, stretches) : fixedInstants(cron, stretches, from_ms, to_ms)
-    for (const at_ms of instants) if (at_ms >= from_ms && at_ms < to_ms) found.add(at_ms)
+  const found: number[] = []
+  const tell = (at_ms: number): void => {
+    if (at_ms >= from_ms && at_ms < to_ms) found.push(at_ms)
   }
-  return [...found].sort((left, right) => left - right)
+  for (const cron of crons) {
+    if (cron.hours.size === 24) tellShown(cron, stretches, tell)
+    else tellFixed(cron, stretches, [from_ms - 2 * DAY_MS, to_ms + 2 * DAY_MS], tell)
+  }
+  const instants: number[] = []
+  for (const at_ms of Float64Array.from(found).sort()) if (at_ms !== instants.at(-1)) instants.push(at_ms)
+  return instants
 }
+
+type Tell = (at_ms: number) => void
 
 export const stretchBorders = (from_ms: number, to_ms: number): readonly [number, number] => [from_ms - AROUND_MS, to_ms + AROUND_MS]
 
 /** Of every hour: each real minute whose wall clock fits. */
-function* shownInstants(cron: CronMeaning, stretches: readonly Stretch[]): Generator<number> {
+function tellShown(cron: CronMeaning, stretches: readonly Stretch[], tell: Tell): void {
   for (const { from_ms, to_ms, offset_ms } of stretches) {
-    for (const local_ms of fitting(cron, from_ms + offset_ms, to_ms + offset_ms)) yield local_ms - offset_ms
+    tellFitting(cron, from_ms + offset_ms, to_ms + offset_ms, (local_ms) => tell(local_ms - offset_ms))
   }
 }
 
 /** Fixed times: for each wall clock that fits, the last instant that shows it, or the end of the gap that swallowed it. */
-function* fixedInstants(cron: CronMeaning, stretches: readonly Stretch[], from_ms: number, to_ms: number): Generator<number> {
-  const [look_from_ms, look_to_ms] = [from_ms - 2 * DAY_MS, to_ms + 2 * DAY_MS]
-  for (const local_ms of fitting(cron, look_from_ms, look_to_ms)) {
-    const shown = stretches.filter((each) => isShown(local_ms, each)).map(({ offset_ms }) => local_ms - offset_ms)
-    if (shown.length > 0) yield Math.max(...shown)
-    else if (isDateShown(local_ms, stretches)) yield endOfGap(local_ms, stretches)
-  }
+function tellFixed(
+  cron: CronMeaning,
+  stretches: readonly Stretch[],
+  [local_from_ms, local_to_ms]: readonly [number, number],
+  tell: Tell,
+): void {
+  tellFitting(cron, local_from_ms, local_to_ms, (local_ms) => {
+    const last_ms = lastShown(local_ms, stretches)
+    if (last_ms !== null) tell(last_ms)
+    else if (isDateShown(local_ms, stretches)) tell(endOfGap(local_ms, stretches))
+  })
 }
 
-const isShown = (local_ms: number, { from_ms, to_ms, offset_ms }: Stretch): boolean =>
-  local_ms - offset_ms >= from_ms && local_ms - offset_ms < to_ms
+function lastShown(local_ms: number, stretches: readonly Stretch[]): number | null {
+  let last_ms: number | null = null
+  for (const { from_ms, to_ms, offset_ms } of stretches) {
+    const at_ms = local_ms - offset_ms
+    if (at_ms >= from_ms && at_ms < to_ms && (last_ms === null || at_ms > last_ms)) last_ms = at_ms
+  }
+  return last_ms
+}
 
 function isDateShown(local_ms: number, stretches: readonly Stretch[]): boolean {
   const date_ms = Math.floor(local_ms / DAY_MS) * DAY_MS
@@ -75,19 +92,19 @@ function endOfGap(local_ms: number, stretches: readonly Stretch[]): number {
 }
 
 /** Every wall clock of an interval that the fields name, whether a zone shows it or not. */
-function* fitting(cron: CronMeaning, local_from_ms: number, local_to_ms: number): Generator<number> {
+function tellFitting(cron: CronMeaning, local_from_ms: number, local_to_ms: number, tell: Tell): void {
+  const seconds =
+    cron.seconds === null ? [0] : Array.from({ length: 60 }, (_, second) => second).filter((second) => cron.seconds?.has(second))
   for (let day_ms = Math.floor(local_from_ms / DAY_MS) * DAY_MS; day_ms < local_to_ms; day_ms += DAY_MS) {
     if (!isDay(cron, new Date(day_ms))) continue
-    for (let minute = 0; minute < 1_440; minute++) {
-      if (!cron.hours.has(Math.floor(minute / 60)) || !cron.minutes.has(minute % 60)) continue
-      const minute_ms = day_ms + minute * MINUTE_MS
-      if (cron.seconds === null) {
-        if (minute_ms >= local_from_ms && minute_ms < local_to_ms) yield minute_ms
-        continue
-      }
-      for (let second = 0; second < 60; second++) {
-        const local_ms = minute_ms + second * SECOND_MS
-        if (cron.seconds.has(second) && local_ms >= local_from_ms && local_ms < local_to_ms) yield local_ms
+    for (let hour = 0; hour < 24; hour++) {
+      if (!cron.hours.has(hour)) continue
+      for (let minute = 0; minute < 60; minute++) {
+        if (!cron.minutes.has(minute)) continue
+        for (const second of seconds) {
+          const local_ms = day_ms + (hour * 60 + minute) * MINUTE_MS + second * SECOND_MS
+          if (local_ms >= local_from_ms && local_ms < local_to_ms) tell(local_ms)
+        }
       }
     }
   }

@@ -1,4 +1,5 @@
-// Whoever sees that something was mended finds what it means: an entry for every kind that is counted, and for no other.
+// Whoever sees that something was mended finds what it means: an entry for every kind that is counted, and for no other. An
+// entry has the same three parts as one of an alert rule.
 
 import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
@@ -7,8 +8,11 @@ import { TALLIED } from '../../src/projections/tally.js'
 import { createAutomationMetrics, MENDED } from '../../src/telemetry/automation-metrics.js'
 
 const text = readFileSync(fileURLToPath(new URL('../../docs/operating.md', import.meta.url)), 'utf8')
-const [, section = ''] = text.split('## When something was mended\n')
-const entries = [...(section.split(/^## /m)[0] ?? '').matchAll(/^### `(\w+)`\n([^]*?)(?=^### |(?![^]))/gm)]
+const entriesOf = (title: string) => {
+  const [, section = ''] = text.split(`## ${title}\n`)
+  return [...(section.split(/^## /m)[0] ?? '').matchAll(/^### `(\w+)`\n([^]*?)(?=^### |(?![^]))/gm)]
+}
+const entries = entriesOf('When something was mended')
 
 test('every kind of repair that is counted has an entry in docs/operating.md, and there is no other', async () => {
   const served = await createAutomationMetrics(TALLIED).text()
@@ -17,12 +21,16 @@ test('every kind of repair that is counted has an entry in docs/operating.md, an
   expect(entries.map(([, kind]) => kind).toSorted()).toEqual(kinds.toSorted())
 })
 
-test('an entry says what is seen, where to look, and what to do', () => {
-  expect(entries.length).toBeGreaterThan(0)
-  const lacking = entries.flatMap(([, kind, entry = '']) =>
-    ['*Symptom*: ', '*Look at*: ', '*Do*: ']
-      .filter((part) => !entry.includes(`\n\n${part}`) && !entry.startsWith(`\n${part}`))
-      .map((part) => `${kind}: ${part}`),
-  )
-  expect(lacking).toEqual([])
-})
+// Which rules have one is compared in test/metrics/queries.test.ts.
+test.each(['When a rule fires', 'When something was mended'])(
+  'an entry of "%s" says what is seen, where to look, and what to do',
+  (title) => {
+    expect(entriesOf(title).length).toBeGreaterThan(0)
+    const lacking = entriesOf(title).flatMap(([, kind, entry = '']) =>
+      ['*Symptom*: ', '*Look at*: ', '*Do*: ']
+        .filter((part) => !entry.includes(`\n\n${part}`) && !entry.startsWith(`\n${part}`))
+        .map((part) => `${kind}: ${part}`),
+    )
+    expect(lacking).toEqual([])
+  },
+)

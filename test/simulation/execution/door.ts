@@ -26,4 +26,9 @@ export type ApiDoor = {
   readonly command: (command: (deps: CommandDeps) => Promise<object>) => Promise<Reply>
 }
 
-export type WorkerDoor = { readonly process: Process; readonly take: (dispatches: readonly Dispatch[]) => Promise<readonly SendAnswer[]> }
+export type WorkerDoor = {
+  readonly process: Process
+  readonly take: (dispatches: readonly Dispatch[]) => Promise<readonly SendAnswer[]>
+  /** Tells it which attempts are to stop. Answers a status. */
+  readonly cancel: (attempt_ids: readonly string[]) => Promise<number>
+}

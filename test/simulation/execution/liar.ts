@@ -7,7 +7,7 @@ import { SECOND_MS } from '../../../src/core/time.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
 import type { Callback, CallbackPath } from './door.js'
-import { request, type Site, UNANSWERED } from './site.js'
+import { askApi, type Site, UNANSWERED } from './site.js'
 import { newId } from './worker.js'
 
 type Lie = {
@@ -26,7 +26,7 @@ export const createLiar = (site: Site, name: string, options: Actor['options']):
     const { overheard, weather, witness } = site
     if (overheard.length === 0 || weather.isCalm() || !weather.hasLiar) return
     const { callback, name: lie, isOpen = false } = lieOf(process, overheard)
-    const heard = await request(site, process, site.apis, (api) => api.callback(callback))
+    const heard = await askApi(site, process, (api) => api.callback(callback))
     if (isOpen || heard === UNANSWERED || heard.status !== 200) return
     witness.believed.push({ attempt_id: callback.attempt_id, lie, status: heard.status })
   },

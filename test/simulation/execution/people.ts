@@ -17,7 +17,7 @@ import type { Random } from '../../fixtures/random.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
 import type { CommandDeps, Reply } from './door.js'
-import { request, type Site, UNANSWERED } from './site.js'
+import { askApi, type Site, UNANSWERED } from './site.js'
 
 export const GRACE_SECONDS = 8
 
@@ -105,7 +105,7 @@ export function createPerson(site: Site, process: Process): Person {
     asked += 1
     const command = claimed(route, `${process.name}-${random.below(1_000_000)}-${asked}`, plan)
     for (let tries = 0; tries < TRIES_MAX; tries++) {
-      const reply = await request(site, process, site.apis, (api) => api.command(command))
+      const reply = await askApi(site, process, (api) => api.command(command))
       if (reply !== UNANSWERED && reply.status !== 503) return reply
       await clock.sleep(random.below(4 * SECOND_MS))
     }

@@ -15,8 +15,9 @@ import { type Actor, clockOf, exponential, keepUp, type Stage } from '../actor.j
 import { brokeOff, type Purpose, resultOf, type SimulationResult } from '../result.js'
 import { createApi } from './api.js'
 import { createAutomation, reconcile } from './automation.js'
+import { createFront, drawOutage, takeAway } from './front.js'
 import { createLiar } from './liar.js'
-import { createPeople, createPerson, GRACE_SECONDS } from './people.js'
+import { createPeople, createPerson, GRACE_SECONDS, type Person } from './people.js'
 import { createQueue } from './queue.js'
 import { createSite, type Site } from './site.js'
 import { createWorker } from './worker.js'
@@ -92,7 +93,9 @@ async function play(site: Site, random: Random, faults: FaultRule[]): Promise<vo
   await world.time.sleep(isRestarted ? WRITE_LATE_MS[1] : PAUSE_MS[1])
   // Who was not started again may stand still for a while yet.
   if (isRestarted) site.witness.calm_since = world.time.now()
-  await cancelInCalm(site, random)
+  const person = createPerson(site, world.start('person'))
+  if (random.isTrue(0.5)) await loseApiInCalm(site, person, random)
+  await cancelInCalm(site, person, random)
   await untilOver(site)
   isOver = true
   await Promise.all(played)
@@ -119,6 +122,7 @@ function castOf(site: Site, random: Random): readonly Actor[] {
     createApi(site, 'api two', clockOf(clocks)),
     ...workers,
     createPeople(site, 'people', {}),
+    createFront(site, 'front'),
     ...(site.weather.hasLiar ? [createLiar(site, 'liar', {})] : []),
     ...(random.isTrue(0.5) ? [createKeeper('keeper', clockOf(clocks))] : []),
   ]
@@ -135,10 +139,21 @@ const createKeeper = (name: string, options: Actor['options']): Actor => ({
   },
 })
 
+/** Automations have reached the API by then: one that never did knows nothing of it. */
+const ASKED_WITHIN_MS = 25 * SECOND_MS
+
+/** Nothing goes wrong, but that nobody reaches an API while code runs: whoever lives through it is not given up (I31). */
+async function loseApiInCalm(site: Site, person: Person, random: Random): Promise<void> {
+  for (const until = site.world.time.now() + ASKED_WITHIN_MS; site.world.time.now() < until; ) {
+    await person.askForRun()
+    await site.world.time.sleep(random.below(5 * SECOND_MS))
+  }
+  await takeAway(site, drawOutage(random))
+}
+
 /** Runs that are under way, and are cancelled while nothing goes wrong: how long that takes is known. */
-async function cancelInCalm(site: Site, random: Random): Promise<void> {
+async function cancelInCalm(site: Site, person: Person, random: Random): Promise<void> {
   const { world, witness } = site
-  const person = createPerson(site, world.start('person'))
   for (let asked = 0; asked < 2; asked++) {
     const run_id = await person.askForRun()
     await world.time.sleep(random.below(12 * SECOND_MS))

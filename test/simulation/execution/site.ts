@@ -17,6 +17,8 @@ export type Site = {
   readonly witness: Witness
   /** Of those that are up; who restarts comes under its old name. */
   readonly apis: Map<string, ApiDoor>
+  /** What stands before all APIs: closed, nobody reaches any of them. */
+  readonly front: { isOpen: boolean }
   readonly workers: Map<string, WorkerDoor>
   /** Automations that wait for a poke. */
   readonly pokes: Map<string, () => void>
@@ -29,6 +31,7 @@ export const createSite = (world: World, weather: Weather): Site => ({
   weather,
   witness: createWitness(),
   apis: new Map(),
+  front: { isOpen: true },
   workers: new Map(),
   pokes: new Map(),
   overheard: [],
@@ -75,3 +78,12 @@ export async function request<At extends Door, Answer>(
   await from.clock.sleep(weather.random.below(LATENCY_MS_MAX))
   return heard
 }
+
+const NOBODY: ReadonlyMap<string, ApiDoor> = new Map()
+
+/** A request to whichever API is to be reached. */
+export const askApi = <Answer>(
+  site: Site,
+  from: Pick<Process, 'clock'>,
+  work: (api: ApiDoor) => Promise<Answer>,
+): Promise<Answer | typeof UNANSWERED> => request(site, from, site.front.isOpen ? site.apis : NOBODY, work)

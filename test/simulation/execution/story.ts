@@ -94,11 +94,11 @@ export function createExecutionStory(options: WorldOptions = {}) {
     /** Asks to start, and runs code if it is told to: the witness hears of it. */
     async start(door: ApiDoor, dispatch: Dispatch, of = dispatch.attempt_id): Promise<number> {
       const asked_at = world.time.now()
-      const { status } = await this.say(door, dispatch, 'started', {}, of)
+      const { status, body } = await this.say(door, dispatch, 'started', {}, of)
       const { run_id, task_key, attempt, attempt_id, upstream } = dispatch
       const ids = { run_id, task_key, attempt, attempt_id }
       const ran = { ...ids, execution_id: ulidOf(of), worker: of, at: world.time.now(), asked_at, upstream }
-      if (status === 200) site.witness.starts.push(ran)
+      if (status === 200 && body['cancel'] !== true) site.witness.starts.push(ran)
       return status
     },
     /** The code has succeeded, whether anybody believes it or not. */

@@ -25,6 +25,13 @@ export const TROUBLES = [
   'worker_releases',
   /** Of an attempt that it has already it takes a second delivery for a new one. */
   'worker_forgets',
+  /** It has no path to be told at which attempts are to stop. */
+  'cancel_unknown',
+  'cancel_late',
+  /** Nobody reaches any API for a while, or again and again. */
+  'api_away',
+  /** One automation alone does not. */
+  'api_unreached',
   'answers_twice',
   'answers_late',
 ] as const
@@ -46,7 +53,15 @@ export type Weather = {
 /** Half of all troubles, most of them at every tenth occasion at the worst; what a worker does with a whole attempt more often. */
 const SHARE = 0.5
 const RATE_MAX = 0.1
-const RATES_MAX: Partial<Record<Trouble, number>> = { answers_late: 0.6, answers_twice: 0.3, worker_stalls: 0.25, worker_crashes: 0.2 }
+const RATES_MAX: Partial<Record<Trouble, number>> = {
+  answers_late: 0.6,
+  answers_twice: 0.3,
+  cancel_unknown: 0.5,
+  cancel_late: 0.5,
+  api_away: 0.5,
+  worker_stalls: 0.25,
+  worker_crashes: 0.2,
+}
 
 export function weatherOf(random: Random): Weather {
   const drawn = TROUBLES.filter(() => random.isTrue(SHARE))

@@ -23,6 +23,9 @@ export type CodeEnd = AttemptIds & {
 /** A lie that was answered as if it were true. */
 export type Believed = { readonly attempt_id: string; readonly lie: string; readonly status: number }
 
+/** An attempt that its worker is told to stop, when that was sent. */
+export type Told = { readonly attempt_id: string; readonly run_id: string | undefined; readonly at: number }
+
 /** A cancel that was asked for when nothing went wrong any more, and the grace that its tasks have. */
 export type CalmCancel = { readonly run_id: string; readonly asked_at: number }
 
@@ -30,6 +33,7 @@ export type Witness = {
   readonly starts: CodeStart[]
   readonly ends: CodeEnd[]
   readonly believed: Believed[]
+  readonly told: Told[]
   readonly calm_cancels: CalmCancel[]
   /** Runs that were accepted: their ids. */
   readonly accepted: Set<string>
@@ -41,6 +45,7 @@ export const createWitness = (): Witness => ({
   starts: [],
   ends: [],
   believed: [],
+  told: [],
   calm_cancels: [],
   accepted: new Set(),
   calm_since: undefined,

@@ -9,7 +9,7 @@ import { ulidAt } from '../../../src/core/ulid.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
 import type { CallbackPath, Reply, WorkerDoor } from './door.js'
-import { LATE_MS_MAX, request, type Site, UNANSWERED } from './site.js'
+import { askApi, LATE_MS_MAX, type Site, UNANSWERED } from './site.js'
 
 const SLOTS = 3
 const STALL_MS = [10 * SECOND_MS, 4 * MINUTE_MS] as const
@@ -36,7 +36,8 @@ type Bench = { readonly door: WorkerDoor; readonly stall: (duration_ms: number) 
 function createBench(site: Site, process: Process): Bench {
   const { weather } = site
   const { clock } = process
-  const attempts = new Set<string>()
+  /** What tells each of them to stop. */
+  const attempts = new Map<string, AbortController>()
   let stalled_until = 0
   const hand: Hand = {
     site,
@@ -52,8 +53,9 @@ function createBench(site: Site, process: Process): Bench {
     if (isKnown && !weather.happens('worker_forgets')) return { answer: 'ACCEPTED' }
     if (attempts.size >= SLOTS || weather.happens('worker_is_full')) return { answer: 'BUSY' }
     if (weather.happens('worker_refuses')) return { answer: 'REFUSED', error: { code: 'UNKNOWN_ASSET', message: 'It is not here.' } }
-    attempts.add(attempt_id)
-    void work(hand, dispatch).then(() => attempts.delete(attempt_id))
+    const told = new AbortController()
+    attempts.set(attempt_id, told)
+    void work(hand, dispatch, told.signal).then(() => attempts.get(attempt_id) === told && attempts.delete(attempt_id))
     return { answer: 'ACCEPTED' }
   }
   return {
@@ -62,6 +64,12 @@ function createBench(site: Site, process: Process): Bench {
       async take(dispatches) {
         await hand.wait(0)
         return dispatches.map(takeOne)
+      },
+      async cancel(attempt_ids) {
+        await hand.wait(weather.happens('cancel_late') ? weather.random.below(LATE_MS_MAX) : 0)
+        if (weather.happens('cancel_unknown')) return 404
+        for (const attempt_id of attempt_ids) attempts.get(attempt_id)?.abort()
+        return 200
       },
     },
     stall(duration_ms) {
@@ -79,7 +87,7 @@ type Heard = Reply & { readonly asked_at: number }
 /** One callback, once. */
 export async function say({ site, process, wait }: Hand, { attempt_id, task_token }: Dispatch, path: CallbackPath, body: Said) {
   let asked_at = site.world.time.now()
-  const heard = await request(site, process, site.apis, (api) => {
+  const heard = await askApi(site, process, (api) => {
     asked_at = site.world.time.now()
     return api.callback({ path, attempt_id, task_token, body })
   })
@@ -99,7 +107,7 @@ async function sayUntil(hand: Hand, dispatch: Dispatch, path: CallbackPath, body
   }
 }
 
-async function work(hand: Hand, dispatch: Dispatch): Promise<void> {
+async function work(hand: Hand, dispatch: Dispatch, told: AbortSignal): Promise<void> {
   const { site, process } = hand
   const { clock, random } = process
   const execution_id = newId(hand)
@@ -113,9 +121,10 @@ async function work(hand: Hand, dispatch: Dispatch): Promise<void> {
   const { asked_at } = started
   const { witness, world } = site
   const note = (what: string) => world.trace.push(`${world.time.now()} ${worker_id} ${what} the code of ${task_key}, ${attempt_id}`)
-  witness.starts.push({ ...ids, execution_id, worker: worker_id, at: world.time.now(), asked_at, upstream })
-  note('starts')
-  const end = await runCode(hand, dispatch, said)
+  const isToBegin = started.body['cancel'] !== true
+  if (isToBegin) witness.starts.push({ ...ids, execution_id, worker: worker_id, at: world.time.now(), asked_at, upstream })
+  note(isToBegin ? 'starts' : 'does not start')
+  const end = isToBegin ? await runCode(hand, dispatch, said, told) : CANCELLED
   note(end === undefined ? 'drops' : 'ends')
   if (end === undefined) return
   const { outcome } = end
@@ -132,21 +141,25 @@ async function work(hand: Hand, dispatch: Dispatch): Promise<void> {
 export const newId = ({ process: { clock, random } }: Pick<Hand, 'process'>): string => ulidAt(Math.max(0, clock.now()), random.bytes(10))
 
 type End = Said & { readonly outcome: string }
+const CANCELLED: End = { outcome: 'CANCELLED' }
 
 /** undefined: it was told to stop, and has nothing more to say. */
-async function runCode(hand: Hand, dispatch: Dispatch, said: Said): Promise<End | undefined> {
+async function runCode(hand: Hand, dispatch: Dispatch, said: Said, told: AbortSignal): Promise<End | undefined> {
   const { weather } = hand.site
   const { clock, random } = hand.process
   const ends_at = clock.elapsed() + exponential(8 * SECOND_MS)(random)
   const isStubborn = random.isTrue(weather.stubborn)
+  const isTold = new Promise<void>((resolve) => told.addEventListener('abort', () => resolve(), { once: true }))
   for (let seq = 0; ; seq++) {
     const left_ms = ends_at - clock.elapsed()
     if (left_ms <= 0) return endOf(hand)
-    await hand.wait(Math.min(left_ms, dispatch.heartbeat_timeout_ms / 3))
+    await Promise.race([hand.wait(Math.min(left_ms, dispatch.heartbeat_timeout_ms / 3)), ...(isStubborn ? [] : [isTold])])
+    await hand.wait(0)
+    if (told.aborted && !isStubborn) return CANCELLED
     if (clock.elapsed() >= ends_at) return endOf(hand)
     const heard = await say(hand, dispatch, 'heartbeat', { ...said, seq })
     if (heard?.status === 409) return undefined
-    if (heard?.body['cancel'] === true && !isStubborn) return { outcome: 'CANCELLED' }
+    if (heard?.body['cancel'] === true && !isStubborn) return CANCELLED
     if (weather.happens('worker_releases')) return { outcome: 'RELEASED', error: { code: 'WORKER_DRAINED', message: 'It ends.' } }
   }
 }

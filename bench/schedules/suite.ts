@@ -1,0 +1,12 @@
+// What schedules cost: the counting of instants by itself.
+
+import type { Report } from '../report.js'
+import type { SuiteOptions } from '../truth/options.js'
+import { benchCron } from './cron.js'
+
+export const SCHEDULES_NAMES: readonly string[] = ['cron']
+
+export async function runSchedules(report: Report, options: SuiteOptions): Promise<void> {
+  const isAsked = (name: string): boolean => options.only === undefined || options.only === name
+  if (isAsked('cron')) benchCron(report, options)
+}

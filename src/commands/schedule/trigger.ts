@@ -1,0 +1,165 @@
+// A tick that somebody asks for: the tick and its requests for runs are one batch, whatever the status of the schedule. The
+// same request is the same tick, whoever appends it again. What a tick asks for is found as for those of the clock.
+
+import { assert } from '../../core/errors.js'
+import { manualScheduleRunKey, manualScheduleTickedKey, manualTickId } from '../../core/keys.js'
+import { runId } from '../../core/run-id.js'
+import { instantMs, instantText } from '../../core/time.js'
+import type { Draft } from '../../events/draft.js'
+import { writeList } from '../../ledger/lists.js'
+import {
+  type AskedRun,
+  isTickFault,
+  openTick,
+  type RequestDraft,
+  requestRunOfTick,
+  type TickAssets,
+  type TickFault,
+} from '../../projections/tick-request.js'
+import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
+import type { View } from '../../readers/reader.js'
+import type { Schedule } from '../../readers/schedules.js'
+import { isProblem, type Problem, problem } from '../problem.js'
+import { partitionFaults } from '../run-partitions.js'
+import type { RunDeps } from '../run-request.js'
+import { type By, by, livingSchedule } from './target.js'
+
+export type TriggerAsked = By & {
+  /** Instead of the one that the mapping says. */
+  readonly partition?: string | undefined
+  /** As if it were this instant. */
+  readonly instant?: string | undefined
+}
+
+export type TriggeredRun = { readonly run_id: string; readonly run_key: string; readonly partition: string | null }
+
+export type TriggerPlanned = {
+  readonly schedule_id: string
+  readonly schedule_name: string
+  readonly tick_id: string
+  readonly scheduled_for: string
+  readonly runs: readonly TriggeredRun[]
+  readonly drafts: readonly Draft[]
+}
+
+/** `now` is the instant of a request that names none. */
+export async function planScheduleTrigger(
+  deps: RunDeps,
+  view: View | undefined,
+  id_or_name: string,
+  asked: TriggerAsked,
+  { request_id, now }: { readonly request_id: string; readonly now: number },
+): Promise<TriggerPlanned | Problem> {
+  const found = await livingSchedule(view, id_or_name)
+  if (isProblem(found)) return found
+  // Whatever was found was found in a view.
+  const graph = await readAssetGraph(view as View)
+  const { definition } = found
+  const { schedule_id, schedule_name } = definition
+  const at_ms = asked.instant === undefined ? now : instantMs(asked.instant)
+  const tick = openTick(definition, graph)
+  const asks = isTickFault(tick) ? tick : asksOf(tick, graph, asked, at_ms)
+  if (isProblem(asks)) return asks
+  if (isTickFault(tick) || isTickFault(asks)) return cannotAsk(found, (isTickFault(tick) ? tick : asks) as TickFault)
+  if ('none' in asks) return noPartition(found, at_ms)
+  if (tick.long_list !== undefined) await writeList(deps, tick.long_list)
+  const tick_id = manualTickId(schedule_id, request_id)
+  const scheduled_for = instantText(at_ms)
+  const requests = requestsOf(deps, found, { asked, request_id, tick_id, tick, runs: asks.runs })
+  const ticked = tickedDraft(found, { asked, request_id, tick_id, scheduled_for, partitions: asks.partitions, requests })
+  return {
+    schedule_id,
+    schedule_name,
+    tick_id,
+    scheduled_for,
+    runs: requests.map(({ payload: { run_id, run_key, partitions } }) => ({
+      run_id,
+      run_key,
+      partition: partitions !== null && 'keys' in partitions ? (partitions.keys[0] ?? null) : null,
+    })),
+    drafts: [ticked, ...requests],
+  }
+}
+
+/** A partition that is named is asked for alone, and checked as in a request for a run. */
+function asksOf(
+  tick: TickAssets,
+  { definitions }: AssetGraph,
+  { partition }: TriggerAsked,
+  at_ms: number,
+): ReturnType<TickAssets['asksAt']> | Problem {
+  if (partition === undefined) return tick.asksAt(at_ms)
+  const selected = tick.asset_keys.flatMap((asset_key) => definitions.get(asset_key) ?? [])
+  const faults = partitionFaults({ keys: [partition] }, selected).map(({ message }) => ({ path: 'partition', message }))
+  if (faults.length > 0) return problem('bad-input', faults.map(({ message }) => message).join(' '), { faults })
+  const partitions = { keys: [partition] }
+  return { partitions, runs: [{ partitions }] }
+}
+
+const cannotAsk = ({ definition: { schedule_name } }: Schedule, { code, message }: TickFault): Problem =>
+  problem(
+    'conflict',
+    `The schedule ${schedule_name} cannot tick as things are: ${message} Deploy what is missing, or change the schedule.`,
+    {
+      members: { code },
+    },
+  )
+
+const noPartition = ({ definition: { schedule_name } }: Schedule, at_ms: number): Problem =>
+  problem(
+    'conflict',
+    `No partition that the schedule ${schedule_name} maps to is complete at ${instantText(at_ms)}. Name one with partition, or a later instant.`,
+    { members: { code: 'NO_PARTITION' } },
+  )
+
+type Requested = {
+  readonly asked: By
+  readonly request_id: string
+  readonly tick_id: string
+  readonly tick: TickAssets
+  readonly runs: readonly AskedRun[]
+}
+
+function requestsOf(
+  { secrets: [secret], scope }: RunDeps,
+  { definition }: Schedule,
+  { asked, request_id, tick_id, tick, runs }: Requested,
+): readonly RequestDraft[] {
+  const identity = { secret_key_id: secret.secret_key_id, runIdOf: (run_key: string) => runId(secret, scope, run_key) }
+  return runs.map(({ partitions, suffix }) => {
+    const run_key = manualScheduleRunKey(definition.schedule_id, request_id, suffix)
+    const draft = requestRunOfTick({ run_key, partitions, tick, definition, tick_id }, identity)
+    return { ...draft, payload: { ...draft.payload, ...by(asked) } }
+  })
+}
+
+type Ticked = Omit<Requested, 'tick' | 'runs'> & {
+  readonly scheduled_for: string
+  readonly partitions: AskedRun['partitions']
+  readonly requests: readonly RequestDraft[]
+}
+
+function tickedDraft({ definition }: Schedule, { asked, request_id, tick_id, scheduled_for, partitions, requests }: Ticked): Draft {
+  const { schedule_id, definition_version, definition_hash } = definition
+  const [first] = requests
+  assert(first, `The tick ${tick_id} asks for no run.`)
+  const { run_key, run_id, request_fingerprint, assets } = first.payload
+  return {
+    event_type: 'ScheduleTicked',
+    idempotency_key: manualScheduleTickedKey(schedule_id, request_id),
+    correlation_id: run_id,
+    // Ticks of the clock do not make it stale; another definition does, because then it would ask for what nobody meant.
+    basis: { definition_version },
+    payload: {
+      schedule_id,
+      kind: 'MANUAL',
+      from: scheduled_for,
+      to: scheduled_for,
+      ticks: [{ tick_id, scheduled_for, status: 'TRIGGERED', partitions, run_count: requests.length, run_key, request_fingerprint }],
+      definition_hash,
+      definition_version,
+      assets,
+      ...by(asked),
+    },
+  }
+}

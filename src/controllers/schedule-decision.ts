@@ -1,0 +1,156 @@
+// What becomes of each instant of one decision: it runs, it FAILED, or it is counted as skipped, with the reason. Newest
+// first, because what there is no room for is what is older. Nothing here is said yet: a preview asks the same.
+
+import { BATCH_BYTES_MAX, EVENT_BYTES_MAX, TICK_MESSAGE_CHARACTERS_MAX, TICK_RUN_REQUESTS_MAX } from '../core/limits.js'
+import { utf8Bytes } from '../core/canonical.js'
+import { cutText } from '../core/text.js'
+import { instantMs, SECOND_MS } from '../core/time.js'
+import { scheduleRunKey } from '../core/keys.js'
+import type { SkipReason } from '../events/schedule.js'
+import type { Selector } from '../events/value.js'
+import { type AskedRun, isTickFault, type TickAssets, type TickFault } from '../projections/tick-request.js'
+import type { ScheduleDefinitionRow, SkipReasons } from '../projections/schedule-table.js'
+import type { DueSchedule } from './schedule-due.js'
+import { addCounted, type Counted, countedIn, type Interval, intervalOf } from './schedule-interval.js'
+
+export type DecidedTick = {
+  readonly at: number
+  readonly partitions: Selector
+  /** None: it FAILED. */
+  readonly runs: readonly (AskedRun & { readonly run_key: string })[]
+  readonly fault?: TickFault
+}
+
+export type ScheduleDecision = {
+  readonly from: number
+  readonly to: number
+  /** In order. */
+  readonly ticks: readonly DecidedTick[]
+  readonly skipped: (Counted & { readonly reasons: SkipReasons; readonly active_run_id?: string }) | undefined
+  /** undefined: nothing runs. */
+  readonly tick: TickAssets | undefined
+}
+
+export type DecisionContext = {
+  readonly now: number
+  /** What ticks of this definition ask for. */
+  readonly openTick: (definition: ScheduleDefinitionRow) => TickAssets | TickFault
+  /** The run of the schedule that began first and is not over. */
+  readonly activeRunOf: (schedule_id: string) => string | undefined
+}
+
+/** undefined: there is nothing to decide yet. */
+export function decideSchedule(schedule: DueSchedule, context: DecisionContext): ScheduleDecision | undefined {
+  const { definition, state, due } = schedule
+  if (due.at > context.now) return undefined
+  switch (due.kind) {
+    case 'OWED': {
+      const [from, to] = [instantMs(due.span.from), instantMs(due.span.to)]
+      const counted = countedIn(due.ticks, from, to) as Counted
+      const skipped = { ...counted, reasons: { [due.span.reason]: counted.count } }
+      return { from, to: counted.last, ticks: [], skipped, tick: undefined }
+    }
+    case 'UNREADABLE': {
+      const ticks = [failedAt(due.at, { code: 'BAD_CRON', message: due.problem })]
+      return { from: state.floor_at, to: due.at, ticks, skipped: undefined, tick: undefined }
+    }
+    case 'TICKS': {
+      const interval = intervalOf(due.ticks, state.floor_at, context.now, definition)
+      return interval === undefined ? undefined : decideInterval(schedule, interval, context)
+    }
+  }
+}
+
+function decideInterval({ definition, state }: DueSchedule, { to, newest, older }: Interval, context: DecisionContext): ScheduleDecision {
+  const skipped = createSkipped()
+  skipped.add('CATCH_UP', older)
+  const active_run_id = definition.overlap_policy === 'SKIP' ? context.activeRunOf(definition.schedule_id) : undefined
+  const tick = active_run_id === undefined && newest.length > 0 ? context.openTick(definition) : undefined
+  const ticks: DecidedTick[] = []
+  const room = createRoom(definition, tick)
+  for (const at of newest.toReversed()) {
+    const only = { count: 1, first: at, last: at }
+    // What would begin now would run beside the newest.
+    const isBeside = definition.overlap_policy === 'SKIP' && ticks.some(({ runs }) => runs.length > 0)
+    if (active_run_id !== undefined || isBeside || tick === undefined) {
+      skipped.add('OVERLAP', only)
+      continue
+    }
+    const decided = tickAt(definition, tick, at)
+    if (decided === undefined) skipped.add('NO_PARTITION', only)
+    else if (room.take(decided)) ticks.unshift(decided)
+    else if (ticks.length > 0) skipped.add('CATCH_UP', only)
+    else ticks.unshift(failedAt(at, tooLarge(decided)))
+  }
+  return {
+    from: state.floor_at,
+    to,
+    ticks,
+    skipped: skipped.all(active_run_id),
+    tick: tick === undefined || isTickFault(tick) ? undefined : tick,
+  }
+}
+
+/** undefined: no partition is there to ask for. */
+function tickAt({ schedule_id }: ScheduleDefinitionRow, tick: TickAssets | TickFault, at: number): DecidedTick | undefined {
+  if (isTickFault(tick)) return failedAt(at, tick)
+  const asks = tick.asksAt(at)
+  if ('none' in asks) return undefined
+  if (isTickFault(asks)) return failedAt(at, asks)
+  const runs = asks.runs.map((run) => ({ ...run, run_key: scheduleRunKey(schedule_id, at / SECOND_MS, run.suffix) }))
+  return { at, partitions: asks.partitions, runs }
+}
+
+const failedAt = (at: number, { code, message }: TickFault): DecidedTick => ({
+  at,
+  partitions: null,
+  runs: [],
+  fault: { code, message: cutText(message, TICK_MESSAGE_CHARACTERS_MAX) },
+})
+
+const tooLarge = ({ runs }: DecidedTick): TickFault => ({
+  code: 'TOO_MANY_RUNS',
+  message: `The tick asks for ${runs.length} runs of these assets, which is more than fits one batch. Make schedules of fewer assets or partitions.`,
+})
+
+function createSkipped() {
+  let counted: Counted | undefined
+  const reasons: Partial<Record<SkipReason, number>> = {}
+  return {
+    add(reason: SkipReason, more: Counted | undefined): void {
+      if (more === undefined) return
+      counted = addCounted(counted, more)
+      reasons[reason] = (reasons[reason] ?? 0) + more.count
+    },
+    all: (active_run_id: string | undefined): ScheduleDecision['skipped'] =>
+      counted === undefined ? undefined : { ...counted, reasons, ...(active_run_id === undefined ? {} : { active_run_id }) },
+  }
+}
+
+/** Around what a request is made of: ids, keys, instants. */
+const ENVELOPE_BYTES = 2_048
+/** Of a tick, around its partitions. */
+const TICK_BYTES = 512
+/** The ticks of an event, beside its envelope and up to a hundred asset keys. */
+const TICKS_BYTES_MAX = EVENT_BYTES_MAX / 2
+
+/** A tick and its requests are one batch, with those of the older ticks: what does not fit is not caught up with. */
+function createRoom({ tags }: ScheduleDefinitionRow, tick: TickAssets | TickFault | undefined) {
+  const shared_bytes = tick === undefined || isTickFault(tick) ? 0 : bytesOf([tick.assets, tags]) + ENVELOPE_BYTES
+  let runs_left = TICK_RUN_REQUESTS_MAX
+  let ticks_bytes_left = TICKS_BYTES_MAX
+  let batch_bytes_left = BATCH_BYTES_MAX - EVENT_BYTES_MAX
+  return {
+    take({ partitions, runs, fault }: DecidedTick): boolean {
+      const of_tick = bytesOf([partitions, fault ?? null]) + TICK_BYTES
+      const of_runs = runs.reduce((sum, run) => sum + shared_bytes + bytesOf(run), 0)
+      if (runs.length > runs_left || of_tick > ticks_bytes_left || of_runs > batch_bytes_left) return false
+      runs_left -= runs.length
+      ticks_bytes_left -= of_tick
+      batch_bytes_left -= of_runs
+      return true
+    },
+  }
+}
+
+const bytesOf = (value: unknown): number => utf8Bytes(JSON.stringify(value))

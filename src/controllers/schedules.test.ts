@@ -1,0 +1,335 @@
+import { describe, expect, it } from '@jest/globals'
+import { createScheduleStory, requestedIn, SCHEDULE_ID, tickedIn } from '../../test/fixtures/schedule-story.js'
+import { runIdOf, ulidOf } from '../../test/fixtures/say.js'
+import { requestFingerprint, scheduleRunKey, scheduleTickedKey, tickId } from '../core/keys.js'
+import { DAY_MS, HOUR_MS, instantText, MINUTE_MS, SECOND_MS } from '../core/time.js'
+import { nextScheduleAt } from './schedule-due.js'
+
+const NOON = Date.parse('2025-01-15T12:00:00Z')
+const MIDNIGHT = '0 0 * * *'
+const HOURLY = '0 * * * *'
+const at = (text: string): number => Date.parse(text)
+
+/** What became of each instant: when it was and its status, and of a row that counts how many and why. */
+function told({ ticks }: Pick<ReturnType<typeof createScheduleStory>, 'ticks'>): readonly string[] {
+  return ticks().map(({ scheduled_for, status, skipped_count, skip_reasons }) => {
+    const when = instantText(scheduled_for).slice(0, 16)
+    return status === 'SKIPPED' ? `${when} SKIPPED ${skipped_count} ${JSON.stringify(skip_reasons)}` : `${when} ${status}`
+  })
+}
+
+describe('the controller of schedules', () => {
+  it('says a tick and its run in one batch, by the formulas', () => {
+    const story = createScheduleStory({ a: {}, b: { deps: [{ asset_key: 'a' }] } })
+    story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY], asset_selection: ['+b'], tags: { team: 'core' }, priority: 7 })
+    expect(story.ask(NOON - SECOND_MS)).toEqual([])
+    const [decision] = story.ask(NOON + 2 * SECOND_MS)
+    const run_key = scheduleRunKey(SCHEDULE_ID, NOON / 1_000)
+    const tick_id = tickId(SCHEDULE_ID, NOON / 1_000)
+    const request_fingerprint = requestFingerprint({ assets: ['a', 'b'], partitions: null, tags: { team: 'core' } })
+    expect(decision).toMatchObject({
+      said_by: 'schedules',
+      drafts: [
+        {
+          event_type: 'ScheduleTicked',
+          idempotency_key: scheduleTickedKey(SCHEDULE_ID, NOON / 1_000),
+          correlation_id: runIdOf(run_key),
+          basis: { expected_state_version: 1 },
+          payload: {
+            kind: 'CRON',
+            from: instantText(NOON - MINUTE_MS),
+            to: instantText(NOON),
+            ticks: [{ tick_id, scheduled_for: instantText(NOON), status: 'TRIGGERED', run_count: 1, run_key, request_fingerprint }],
+            assets: { keys: ['a', 'b'] },
+            definition_version: 1,
+          },
+        },
+        {
+          event_type: 'RunRequested',
+          caused_by: 0,
+          correlation_id: runIdOf(run_key),
+          payload: { run_key, tags: { team: 'core' }, priority: 7, trigger: { type: 'SCHEDULE', schedule_id: SCHEDULE_ID, tick_id } },
+        },
+      ],
+    })
+    expect(decision?.drafts).toHaveLength(2)
+    story.decide(NOON + 2 * SECOND_MS)
+    expect(story.ask(NOON + 2 * SECOND_MS)).toEqual([])
+    expect(story.ticks()).toMatchObject([{ tick_id, status: 'TRIGGERED', run_id: runIdOf(run_key), request_fingerprint }])
+  })
+
+  it('decides all that are due together, by their instant and their id', () => {
+    const story = createScheduleStory()
+    const ids = ['three', 'one', 'two'].map(ulidOf)
+    for (const id of ids) story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY] }, id)
+    const late = ulidOf('late')
+    story.define(NOON - MINUTE_MS, { cron_expressions: ['59 * * * *'] }, late)
+    const said = story.ask(NOON + 59 * MINUTE_MS).map(({ drafts }) => (drafts[0]?.payload as { schedule_id: string }).schedule_id)
+    expect(said).toEqual([...ids.sort(), late])
+  })
+
+  it('writes down what it selects by the definitions of now', () => {
+    const story = createScheduleStory({ a: { group: 'g' } })
+    story.define(NOON - HOUR_MS - MINUTE_MS, { cron_expressions: [HOURLY], asset_selection: ['group:g'] })
+    expect(requestedIn(story.decide(NOON - HOUR_MS))[0]?.assets).toEqual({ keys: ['a'] })
+    story.fold(story.say.locationDeployed('main', 1), story.say.assetDefined('b', { group: 'g' }))
+    expect(requestedIn(story.decide(NOON))[0]?.assets).toEqual({ keys: ['a', 'b'] })
+  })
+
+  it('names more assets than an event holds by a list, which is to be written first', () => {
+    const keys = Array.from({ length: 101 }, (_, index) => `asset-${String(index).padStart(3, '0')}`)
+    const story = createScheduleStory(Object.fromEntries(keys.map((key) => [key, {}])))
+    story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY], asset_selection: ['*'] })
+    expect(story.ask(NOON)[0]?.lists).toEqual([keys])
+    const events = story.decide(NOON)
+    const { assets } = requestedIn(events)[0] ?? {}
+    expect(assets).toMatchObject({ list: { count: 101 } })
+    expect(tickedIn(events)[0]?.assets).toEqual(assets)
+  })
+
+  it('says the same at each second until the next instant, and rests on the version that it has seen', () => {
+    const story = createScheduleStory()
+    story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY] })
+    expect(story.ask(NOON + 59 * MINUTE_MS)).toEqual(story.ask(NOON))
+    const [early] = story.ask(NOON)
+    story.status(NOON + SECOND_MS, 'PAUSED')
+    story.status(NOON + 2 * SECOND_MS, 'ACTIVE')
+    expect(early?.drafts[0]?.basis).toEqual({ expected_state_version: 1 })
+    expect(story.story.row('schedule_state', SCHEDULE_ID)?.state_version).toBe(3)
+  })
+
+  it.each([
+    ['an asset that has gone', { asset_selection: ['gone'] }, 'BAD_SELECTION', /gone is not defined/],
+    ['a selection of nothing', { asset_selection: ['group:none'] }, 'BAD_SELECTION', /No asset is in the group "none"/],
+    ['partitions that nobody names', { asset_selection: ['daily'] }, 'BAD_PARTITIONS', /give the schedule a partition_mapping/],
+    [
+      'partitions where there are none',
+      { asset_selection: ['a'], partition_mapping: { type: 'LAST_COMPLETE', end_offset: 0 } },
+      'BAD_PARTITIONS',
+      /Leave partition_mapping out/,
+    ],
+    [
+      'assets with other partitions each',
+      { asset_selection: ['daily', 'late'], partition_mapping: { type: 'LAST_COMPLETE', end_offset: 0 } },
+      'BAD_PARTITIONS',
+      /daily and late have other partitions at that time \("2025-01-14" and "2025-01-13"\)/,
+    ],
+  ] as const)('fails a tick for %s, with a sentence, and goes on', (_, changes, code, message) => {
+    const daily = { type: 'daily', start_date: '2025-01-01' } as const
+    const story = createScheduleStory({ a: {}, daily: { partitions: daily }, late: { partitions: { ...daily, end_offset: -1 } } })
+    story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY], ...changes })
+    expect(requestedIn(story.decide(NOON))).toEqual([])
+    expect(story.ticks()).toMatchObject([{ status: 'FAILED', scheduled_for: NOON, run_count: 0, error: { code } }])
+    expect(story.ticks()[0]?.error?.message).toMatch(message)
+    expect(story.story.row('schedule_state', SCHEDULE_ID)).toMatchObject({ consecutive_failures: 1, floor_at: NOON })
+    story.decide(NOON + HOUR_MS)
+    expect(story.ticks()).toHaveLength(2)
+  })
+
+  it.each([
+    ['a cron', { cron_expressions: ['61 * * * *'] }],
+    ['a zone', { timezone: 'Europe/Belrin' }],
+  ])('fails one tick for %s that cannot be read, and says no more of it', (_, changes) => {
+    const story = createScheduleStory()
+    story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY], ...changes })
+    story.decide(NOON)
+    story.decide(NOON + 30 * DAY_MS)
+    expect(story.ticks()).toMatchObject([{ status: 'FAILED', scheduled_for: NOON - 59 * SECOND_MS, error: { code: 'BAD_CRON' } }])
+    expect(nextScheduleAt(story.story.rows, NOON)).toBe(Number.POSITIVE_INFINITY)
+    story.define(NOON + 31 * DAY_MS, { cron_expressions: [HOURLY] })
+    story.decide(NOON + 31 * DAY_MS + HOUR_MS)
+    expect(told(story).slice(1)).toEqual(['2025-02-15T13:00 TRIGGERED'])
+    story.define(NOON + 32 * DAY_MS, { cron_expressions: ['nonsense'] })
+    story.decide(NOON + 33 * DAY_MS)
+    expect(story.ticks().at(-1)).toMatchObject({ status: 'FAILED', error: { code: 'BAD_CRON' } })
+  })
+
+  it('wakes for the earliest of those that are active, and for none that is paused or removed', () => {
+    const story = createScheduleStory()
+    const [hourly, daily, removed] = ['hourly', 'daily', 'removed'].map(ulidOf) as [string, string, string]
+    story.define(NOON, { cron_expressions: [HOURLY] }, hourly)
+    story.define(NOON, { cron_expressions: [MIDNIGHT] }, daily)
+    story.define(NOON, { cron_expressions: ['* * * * * *'] }, removed)
+    story.fold(story.say.scheduleRemoved(removed, { at: NOON }))
+    const wake = () => nextScheduleAt(story.story.rows, NOON)
+    expect(wake()).toBe(NOON + HOUR_MS)
+    story.status(NOON, 'PAUSED', hourly)
+    expect(wake()).toBe(NOON + 12 * HOUR_MS)
+    story.status(NOON, 'PAUSED', daily)
+    expect(wake()).toBe(Number.POSITIVE_INFINITY)
+    expect(story.ask(NOON + DAY_MS)).toEqual([])
+  })
+})
+
+describe('partitions of a tick', () => {
+  const daily = { type: 'daily', start_date: '2025-01-14' } as const
+  const mapped = (end_offset: number) => ({
+    cron_expressions: [MIDNIGHT],
+    partition_mapping: { type: 'LAST_COMPLETE', end_offset } as const,
+    max_catchup_ticks: 100,
+    catchup_window_minutes: 100_000,
+  })
+
+  it.each([
+    [0, ['2025-01-14', '2025-01-15', '2025-01-16']],
+    [1, ['2025-01-14', '2025-01-15', '2025-01-16', '2025-01-17']],
+    [-1, ['2025-01-14', '2025-01-15']],
+  ])('are the last complete one, moved by %i, and none where there is none yet', (end_offset, keys) => {
+    const story = createScheduleStory({ a: { partitions: daily } })
+    story.define(at('2025-01-13T12:00:00Z'), mapped(end_offset))
+    const events = story.decide(at('2025-01-17T01:00:00Z'))
+    expect(requestedIn(events).map(({ partitions }) => partitions)).toEqual(keys.map((key) => ({ keys: [key] })))
+    const missing = 4 - keys.length
+    expect(tickedIn(events)[0]?.skipped?.reasons).toEqual(missing === 0 ? undefined : { NO_PARTITION: missing })
+    expect(requestedIn(events).every(({ run_key }) => /^sched:[^:]*:\d+$/.test(run_key))).toBe(true)
+  })
+
+  it('are each key of what is not time, a run for each', () => {
+    const story = createScheduleStory({ a: { partitions: { type: 'static', keys: ['us', 'eu'] } } })
+    story.define(NOON - MINUTE_MS, { ...mapped(0), cron_expressions: [HOURLY] })
+    const requests = requestedIn(story.decide(NOON))
+    expect(requests.map(({ run_key, partitions }) => [run_key.slice(-3), partitions])).toEqual([
+      [':us', { keys: ['us'] }],
+      [':eu', { keys: ['eu'] }],
+    ])
+    expect(story.ticks()).toMatchObject([{ run_count: 2, partitions: { keys: ['eu', 'us'] } }])
+  })
+
+  it('are too many where they do not fit a batch, and of older ticks only as many as there is room for', () => {
+    const keysOf = (count: number) => ({ type: 'static', keys: Array.from({ length: count }, (_, index) => `k${index}`) }) as const
+    const story = createScheduleStory({ a: { partitions: keysOf(1_001) }, b: { partitions: keysOf(400) } })
+    story.define(NOON - 3 * HOUR_MS - MINUTE_MS, { ...mapped(0), cron_expressions: [HOURLY], asset_selection: ['b'] })
+    expect(requestedIn(story.decide(NOON))).toHaveLength(800)
+    expect(told(story)).toEqual(['2025-01-15T10:00 SKIPPED 2 {"CATCH_UP":2}', '2025-01-15T11:00 TRIGGERED', '2025-01-15T12:00 TRIGGERED'])
+    story.define(NOON, { ...mapped(0), cron_expressions: [HOURLY] })
+    story.decide(NOON + HOUR_MS)
+    expect(story.ticks().at(-1)).toMatchObject({ status: 'FAILED', error: { code: 'BAD_PARTITIONS' } })
+    expect(story.ticks().at(-1)?.error?.message).toMatch(/1001 keys .* 1000 at most/)
+  })
+})
+
+describe('catch-up, edits and pauses', () => {
+  const twoDays = { catchup_window_minutes: 2 * 1_440 }
+
+  it('#10335 runs the newest three of ten midnights that were missed, and counts the other seven', () => {
+    const story = createScheduleStory()
+    story.define(at('2025-01-05T12:00:00Z'), { cron_expressions: [MIDNIGHT], catchup_window_minutes: 30 * 1_440 })
+    expect(requestedIn(story.decide(NOON))).toHaveLength(3)
+    expect(told(story)).toEqual([
+      '2025-01-12T00:00 SKIPPED 7 {"CATCH_UP":7}',
+      '2025-01-13T00:00 TRIGGERED',
+      '2025-01-14T00:00 TRIGGERED',
+      '2025-01-15T00:00 TRIGGERED',
+    ])
+    expect(story.ticks()[0]).toMatchObject({ first_scheduled_for: at('2025-01-06T00:00:00Z') })
+  })
+
+  it('#10335 runs none that is older than the window, whatever was decided before', () => {
+    const story = createScheduleStory()
+    story.define(at('2025-01-05T12:00:00Z'), { cron_expressions: [MIDNIGHT] })
+    story.decide(at('2025-01-06T00:00:00Z'))
+    story.decide(NOON)
+    expect(told(story)).toEqual(['2025-01-06T00:00 TRIGGERED', '2025-01-14T00:00 SKIPPED 8 {"CATCH_UP":8}', '2025-01-15T00:00 TRIGGERED'])
+  })
+
+  it('#5604 does not replay what was missed while it was off, when it is on again', () => {
+    const story = createScheduleStory()
+    story.define(at('2025-01-05T12:00:00Z'), { cron_expressions: [MIDNIGHT], ...twoDays })
+    story.decide(at('2025-01-06T00:00:00Z'))
+    story.status(at('2025-01-06T12:00:00Z'), 'PAUSED')
+    expect(story.decide(NOON - SECOND_MS)).toEqual([])
+    story.status(NOON, 'ACTIVE')
+    expect(requestedIn(story.decide(NOON))).toEqual([])
+    story.decide(NOON + 12 * HOUR_MS)
+    expect(told(story)).toEqual(['2025-01-06T00:00 TRIGGERED', '2025-01-15T00:00 SKIPPED 9 {"PAUSED":9}', '2025-01-16T00:00 TRIGGERED'])
+  })
+
+  it('#7010 does not fire when it is switched off and on between two instants', () => {
+    const story = createScheduleStory()
+    story.define(NOON, { cron_expressions: [MIDNIGHT] })
+    story.status(NOON + HOUR_MS, 'PAUSED')
+    story.status(NOON + 2 * HOUR_MS, 'ACTIVE')
+    expect(story.decide(NOON + 2 * HOUR_MS)).toEqual([])
+    story.decide(NOON + 12 * HOUR_MS)
+    expect(told(story)).toEqual(['2025-01-16T00:00 TRIGGERED'])
+  })
+
+  it('#7010 looks back on resume where it is told to, as after any other gap', () => {
+    const story = createScheduleStory()
+    story.define(at('2025-01-05T12:00:00Z'), { cron_expressions: [MIDNIGHT], catch_up_on_resume: true, ...twoDays })
+    story.status(at('2025-01-05T13:00:00Z'), 'PAUSED')
+    story.status(NOON, 'ACTIVE')
+    story.decide(NOON)
+    expect(told(story)).toEqual(['2025-01-13T00:00 SKIPPED 8 {"CATCH_UP":8}', '2025-01-14T00:00 TRIGGERED', '2025-01-15T00:00 TRIGGERED'])
+  })
+
+  it('#13597 does not fire the past when its cron is edited to one that had fired', () => {
+    const story = createScheduleStory()
+    story.define(at('2025-01-05T12:00:00Z'), { cron_expressions: [MIDNIGHT] })
+    story.decide(at('2025-01-15T00:00:00Z'))
+    story.define(NOON, { cron_expressions: ['0 11 * * *'] })
+    expect(story.decide(NOON)).toEqual([])
+    story.decide(NOON + 23 * HOUR_MS)
+    expect(told(story).slice(-1)).toEqual(['2025-01-16T11:00 TRIGGERED'])
+  })
+
+  it('#13597 counts what an edit cut off by the cron of then, and decides it before anything else', () => {
+    const story = createScheduleStory()
+    story.define(NOON - 3 * HOUR_MS - MINUTE_MS, { cron_expressions: [HOURLY] })
+    story.define(NOON + MINUTE_MS, { cron_expressions: ['30 * * * *'] })
+    story.define(NOON + 2 * HOUR_MS, { cron_expressions: ['45 * * * *'] })
+    const events = story.decide(NOON + 2 * HOUR_MS + 50 * MINUTE_MS)
+    expect(tickedIn(events).map(({ ticks, skipped }) => [ticks.length, skipped?.count])).toEqual([
+      [0, 4],
+      [0, 2],
+      [1, undefined],
+    ])
+    expect(told(story)).toEqual([
+      '2025-01-15T12:00 SKIPPED 4 {"SUPERSEDED":4}',
+      '2025-01-15T13:30 SKIPPED 2 {"SUPERSEDED":2}',
+      '2025-01-15T14:45 TRIGGERED',
+    ])
+    expect(story.story.row('schedule_state', SCHEDULE_ID)?.owed).toEqual([])
+  })
+
+  it('keeps what is due through an edit that leaves its instants as they are', () => {
+    const story = createScheduleStory({ a: {}, b: {} })
+    story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY] })
+    story.define(NOON + MINUTE_MS, { cron_expressions: [HOURLY], asset_selection: ['b'] })
+    const events = story.decide(NOON + MINUTE_MS)
+    expect(tickedIn(events)).toMatchObject([{ definition_version: 2, assets: { keys: ['b'] } }])
+    expect(told(story)).toEqual(['2025-01-15T12:00 TRIGGERED'])
+  })
+
+  it('#12758 skips a tick while a run of the schedule is active, and says which', () => {
+    const story = createScheduleStory()
+    story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY], overlap_policy: 'SKIP' })
+    const [first] = requestedIn(story.decide(NOON))
+    expect(requestedIn(story.decide(NOON + HOUR_MS))).toEqual([])
+    expect(story.ticks().at(-1)).toMatchObject({ status: 'SKIPPED', skip_reasons: { OVERLAP: 1 }, active_run_id: first?.run_id })
+    story.fold(story.say.runCancelRequested(first?.run_id ?? '', { at: NOON + HOUR_MS }))
+    expect(requestedIn(story.decide(NOON + 2 * HOUR_MS))).toHaveLength(1)
+  })
+
+  it('#12758 lets the newest alone run of what was missed, because the others would run beside it', () => {
+    const story = createScheduleStory()
+    story.define(NOON - 5 * HOUR_MS, { cron_expressions: [HOURLY], overlap_policy: 'SKIP' })
+    expect(requestedIn(story.decide(NOON))).toHaveLength(1)
+    expect(told(story)).toEqual(['2025-01-15T11:00 SKIPPED 4 {"CATCH_UP":2,"OVERLAP":2}', '2025-01-15T12:00 TRIGGERED'])
+  })
+
+  it('#12758 lets runs overlap where nobody says otherwise', () => {
+    const story = createScheduleStory()
+    story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY] })
+    expect(requestedIn([...story.decide(NOON), ...story.decide(NOON + HOUR_MS)])).toHaveLength(2)
+  })
+
+  it('decides a year of seconds that was missed at once', () => {
+    const story = createScheduleStory()
+    story.define(NOON - 365 * DAY_MS, { cron_expressions: ['* * * * * *'] })
+    const began = performance.now()
+    expect(requestedIn(story.decide(NOON))).toHaveLength(3)
+    expect(performance.now() - began).toBeLessThan(1_000)
+    expect(story.ticks()[0]).toMatchObject({ skipped_count: 31_536_000 - 3 })
+  })
+})
