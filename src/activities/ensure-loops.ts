@@ -1,26 +1,68 @@
-// Starts the loops of a workspace that do not run: at the start of a process, and again and again (keep-ensured.ts). Whoever
-// else starts them at the same time is right too.
+// Starts the loops of a workspace that do not run, at the start of a process, and again and again (keep-ensured.ts): its own
+// two, and one for each schedule. It pokes loops whose page says what is not so any more, and never signals the others.
+// Whoever else starts them at the same time is right too.
 
-import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
+import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
 import type { Scope } from '../core/ids.js'
-import { TASK_QUEUES, type WorkspaceLoopKind, workflowId } from '../core/names.js'
-import { type LoopTimings, type MaintenanceLoopInput, pokeSignal, WORKFLOW_TYPES, type WorkspaceLoopInput } from '../workflows/contract.js'
+import { LOOP_SIGNALS_AT_ONCE } from '../core/limits.js'
+import { type LoopKind, TASK_QUEUES, type WorkspaceLoopKind, workflowId } from '../core/names.js'
+import { cutText } from '../core/text.js'
+import type { ScheduleDefinitionRow } from '../projections/schedule-table.js'
+import type { Schedule } from '../readers/schedules.js'
+import {
+  type LoopTimings,
+  type MaintenanceLoopInput,
+  pokeSignal,
+  type ScheduleLoopInput,
+  WORKFLOW_TYPES,
+  type WorkspaceLoopInput,
+} from '../workflows/contract.js'
+import { cronText } from './schedules/report.js'
 
-export type EnsureDeps = { readonly client: Client; readonly scope: Scope; readonly timings: LoopTimings; readonly turns_max?: number }
+export type LoopsDeps = { readonly client: Client; readonly scope: Scope; readonly turns_max?: number }
+
+export type EnsureDeps = LoopsDeps & {
+  readonly timings: LoopTimings
+  /** Removed ones too: a tombstone ends a loop. */
+  readonly schedules?: () => Promise<readonly Schedule[]>
+}
 
 const KINDS: readonly WorkspaceLoopKind[] = ['workspace', 'maintenance']
 
-/** The kinds of the loops that were missing. */
-export async function ensureLoops(deps: EnsureDeps): Promise<readonly WorkspaceLoopKind[]> {
+/** The kinds of the loops that were missing, as often as there were. */
+export async function ensureLoops(deps: EnsureDeps): Promise<readonly LoopKind[]> {
   const { client, scope } = deps
-  const running = new Set<string>()
-  for await (const { workflowId: id } of client.workflow.list({ query: queryOf(scope) })) running.add(id)
-  const started: WorkspaceLoopKind[] = []
+  /** By id, with what its page says. */
+  const running = new Map<string, string | undefined>()
+  for await (const { workflowId: id, typedSearchAttributes } of client.workflow.list({ query: queryOf(scope) })) {
+    running.set(id, typedSearchAttributes.get(SERVO_STATUS))
+  }
+  const started: LoopKind[] = []
   for (const kind of KINDS) {
     if (!running.has(workflowId(scope, kind)) && (await startLoop(deps, kind))) started.push(kind)
   }
+  await eachOf((await deps.schedules?.()) ?? [], LOOP_SIGNALS_AT_ONCE, async ({ definition, state }) => {
+    const id = workflowId(scope, 'schedule', definition.schedule_id)
+    if (!running.has(id)) {
+      if (state.status !== 'REMOVED' && (await startScheduleLoop(deps, definition))) started.push('schedule')
+    } else if (isStale(running.get(id), state.status)) await pokeSchedule(deps, definition.schedule_id)
+  })
   return started
+}
+
+/** What lists say lags by seconds, and a poke too many costs a look. ERROR is of an active one. */
+function isStale(shown: string | undefined, status: Schedule['state']['status']): boolean {
+  if (status === 'ACTIVE') return shown === 'PAUSED'
+  return shown !== status && shown !== 'ERROR' && shown !== 'STARTING'
+}
+
+async function eachOf<T>(list: readonly T[], at_once: number, work: (each: T) => Promise<void>): Promise<void> {
+  const rest = list.values()
+  const worker = async () => {
+    for (const each of rest) await work(each)
+  }
+  await Promise.all(Array.from({ length: at_once }, worker))
 }
 
 /** At the start of a process: a new version of the fold publishes a checkpoint at once, idle or not. */
@@ -28,22 +70,76 @@ export async function pokeWorkspace({ client, scope }: Pick<EnsureDeps, 'client'
   await client.workflow.getHandle(workflowId(scope, 'workspace')).signal(pokeSignal)
 }
 
+/** One that is not there is started by ensureLoops. */
+export async function pokeSchedule({ client, scope }: LoopsDeps, schedule_id: string): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowId(scope, 'schedule', schedule_id)).signal(pokeSignal)
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error
+  }
+}
+
 /** Ids have no quotes (core/ids.ts). */
 const queryOf = ({ tenant_id, workspace_id }: Scope): string =>
   `ServoTenant = "${tenant_id}" AND ServoWorkspace = "${workspace_id}" AND ExecutionStatus = "Running"`
 
-async function startLoop({ client, scope, timings, turns_max }: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> {
+function startLoop({ client, scope, timings, turns_max }: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> {
   const common = { v: 1, ...scope, timings, last_error: null, ...(turns_max === undefined ? {} : { turns_max }) } as const
   const input: WorkspaceLoopInput | MaintenanceLoopInput = kind === 'workspace' ? { ...common, missed: [], failures: 0 } : common
+  return start(client, {
+    kind,
+    id: workflowId(scope, kind),
+    input,
+    attributes: searchAttributes(scope, kind, scope.workspace_id),
+    summary: SUMMARIES[kind](scope),
+  })
+}
+
+/** false: it runs already. */
+export function startScheduleLoop(
+  { client, scope, turns_max }: LoopsDeps,
+  definition: Pick<ScheduleDefinitionRow, 'schedule_id' | 'schedule_name' | 'cron_expressions' | 'timezone'>,
+): Promise<boolean> {
+  const { schedule_id, schedule_name, timezone } = definition
+  const input: ScheduleLoopInput = {
+    v: 1,
+    ...scope,
+    schedule_id,
+    commands: [],
+    failures: 0,
+    last_error: null,
+    ...(turns_max === undefined ? {} : { turns_max }),
+  }
+  return start(client, {
+    kind: 'schedule',
+    id: workflowId(scope, 'schedule', schedule_id),
+    input,
+    attributes: searchAttributes(scope, 'schedule', schedule_id),
+    summary: cutText(`${schedule_name}: ${cronText(definition)} (${timezone})`, SUMMARY_CHARACTERS_MAX),
+  })
+}
+
+/** Temporal takes 200 bytes; crons and zones are ASCII, and names too. */
+const SUMMARY_CHARACTERS_MAX = 200
+
+type Start = {
+  readonly kind: LoopKind & keyof typeof WORKFLOW_TYPES
+  readonly id: string
+  readonly input: WorkspaceLoopInput | MaintenanceLoopInput | ScheduleLoopInput
+  readonly attributes: ReturnType<typeof searchAttributes>
+  readonly summary: string
+}
+
+async function start(client: Client, { kind, id, input, attributes, summary }: Start): Promise<boolean> {
   try {
     await client.workflow.start(WORKFLOW_TYPES[kind], {
-      workflowId: workflowId(scope, kind),
+      workflowId: id,
       taskQueue: TASK_QUEUES.loops,
       args: [input],
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      typedSearchAttributes: searchAttributes(scope, kind),
-      staticSummary: SUMMARIES[kind](scope),
+      typedSearchAttributes: attributes,
+      staticSummary: summary,
     })
     return true
   } catch (error) {
@@ -53,13 +149,14 @@ async function startLoop({ client, scope, timings, turns_max }: EnsureDeps, kind
 }
 
 const keyword = (name: string) => defineSearchAttributeKey(name, 'KEYWORD')
+const SERVO_STATUS = keyword('ServoStatus')
 
-const searchAttributes = ({ tenant_id, workspace_id }: Scope, kind: WorkspaceLoopKind) => [
+const searchAttributes = ({ tenant_id, workspace_id }: Scope, kind: LoopKind, entity_id: string) => [
   { key: keyword('ServoTenant'), value: tenant_id },
   { key: keyword('ServoWorkspace'), value: workspace_id },
   { key: keyword('ServoKind'), value: kind },
-  { key: keyword('ServoEntityId'), value: workspace_id },
-  { key: keyword('ServoStatus'), value: 'STARTING' },
+  { key: keyword('ServoEntityId'), value: entity_id },
+  { key: SERVO_STATUS, value: 'STARTING' },
 ]
 
 const SUMMARIES: { readonly [Kind in WorkspaceLoopKind]: (scope: Scope) => string } = {

@@ -25,7 +25,7 @@ export function keepEnsured({ clock, ensure, poke, log }: KeepEnsuredDeps): { re
 
   async function look(): Promise<void> {
     const started = await ensure()
-    for (const kind of started) log(`The ${kind} loop was not running, and was started.`)
+    for (const line of startedLines(started)) log(line)
     if (!isPoked && !started.includes('workspace')) await poke()
     isPoked = true
     isFailing = false
@@ -51,4 +51,12 @@ export function keepEnsured({ clock, ensure, poke, log }: KeepEnsuredDeps): { re
       isStopped = true
     },
   }
+}
+
+/** A line a kind: a Temporal that came back empty has lost thousands of them. */
+function startedLines(started: readonly string[]): readonly string[] {
+  return [...new Set(started)].map((kind) => {
+    const count = started.filter((each) => each === kind).length
+    return count === 1 ? `The ${kind} loop was not running, and was started.` : `${count} ${kind} loops were not running, and were started.`
+  })
 }

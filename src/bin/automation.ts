@@ -7,16 +7,19 @@ import { fileURLToPath } from 'node:url'
 import { type Activities, createActivities } from '../activities/index.js'
 import { askHealth, isAnyOut, watchApi } from '../activities/api-watch.js'
 import { createCancelPush } from '../activities/cancel-push.js'
-import { ensureLoops, pokeWorkspace } from '../activities/ensure-loops.js'
+import { ensureLoops, type LoopsDeps, pokeSchedule, pokeWorkspace, startScheduleLoop } from '../activities/ensure-loops.js'
 import type { DispatchPort } from '../activities/dispatch.js'
 import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
 import { keepEnsured } from '../activities/keep-ensured.js'
 import { createPoker } from '../activities/poke.js'
+import { createAsk } from '../activities/schedules/ask.js'
+import { createSchedulePokes } from '../activities/schedules/pokes.js'
 import { postSigned } from '../activities/signed-post.js'
 import { TASK_QUEUES } from '../core/names.js'
 import { MINUTE_MS } from '../core/time.js'
-import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS } from '../core/limits.js'
+import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS, LOOP_SIGNALS_AT_ONCE, SCHEDULE_CALLS_AT_ONCE } from '../core/limits.js'
 import { createCurrent } from '../readers/current.js'
+import { readSchedules } from '../readers/schedules.js'
 import { TALLIED } from '../projections/tally.js'
 import { createReconcile } from '../turn/controllers.js'
 import { createTurn, type Turn } from '../turn/turn.js'
@@ -49,8 +52,8 @@ const TIMINGS: LoopTimings = { backstop_ms: BACKSTOP_MS, backstop_ms_max: BACKST
 /** A turn is over within seconds; what takes longer is cut off and done again by the next process. */
 const SHUTDOWN_GRACE_MS = 10_000
 const SHUTDOWN_FORCE_MS = 15_000
-/** Loops of one workspace: a few, and their histories are short. */
-const CACHED_WORKFLOWS_MAX = 200
+/** Loops of one workspace: one a schedule, and a few. One that is not kept is replayed from its history with each look. */
+const CACHED_WORKFLOWS_MAX = 6_000
 /** How long a step of a loop waits for the process that has the loop in its memory. That one may be dead, and another can
  *  read the loop's history within a moment. */
 const STICKY_WAIT_MS = 3_000
@@ -72,16 +75,19 @@ export async function startAutomation(config: AutomationConfig, options: Automat
   const poke = createPoker({ client: () => client, scope, clock: clockUntil(deps.clock, closed), closed, log, onPoke: metrics.poke })
   const dispatching = await openDispatch(config.dispatch, { clock: deps.clock, worker_secrets: config.worker_secrets, log })
   const submit = { scope, appender, random: deps.random, poke, tracing }
-  const work = createWork({ config, deps, port: dispatching.port, submit, metrics, log, closed })
-  const { turn, hand_over } = work
-  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed })
+  const loops = { client, scope }
+  const work = createWork({ config, deps, port: dispatching.port, submit, loops, metrics, log, closed })
+  const { turn, hand_over, current } = work
+  const ask = createAsk({ current, poke })
+  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed, current, ask, submit })
   const workers = await createWorkers({
     connection,
     namespace: config.temporal.namespace,
     activities,
     workflows: options.workflows ?? BUNDLE,
   })
-  const ensuring = keepLoops({ client, scope, timings, log, onStarted: (count) => metrics.mended('loop_started', count) })
+  const schedules = async () => readSchedules(await current.latest())
+  const ensuring = keepLoops({ ...loops, timings, schedules, log, onStarted: (count) => metrics.mended('loop_started', count) })
   const served = config.metrics === undefined ? undefined : await serveMetrics({ ...config.metrics, text: metrics.text, log })
   const running = Promise.all(workers.map((worker) => worker.run()))
   const stop = () => {
@@ -117,20 +123,22 @@ type Work = {
   readonly deps: Deps
   readonly port: DispatchPort
   readonly submit: HandOverDeps['submit']
+  readonly loops: LoopsDeps
   readonly metrics: AutomationMetrics
   readonly log: (message: string) => void
   readonly closed: AbortSignal
 }
 
 /** The turn, and what follows from each of its publishes: attempts go to workers, and cancels after them. */
-function createWork({ config, deps, port, submit, metrics, log, closed }: Work) {
+function createWork({ config, deps, port, submit, loops, metrics, log, closed }: Work) {
   const { worker_secrets, api_url } = config
   const { appender, tracing } = submit
   const reader = openReader(deps)
+  const current = createCurrent({ reader, clock: deps.clock })
   const hand_over = createHandOver({
     ...deps,
     reader,
-    current: createCurrent({ reader, clock: deps.clock }),
+    current,
     port,
     submit,
     secrets: config.secrets,
@@ -140,6 +148,11 @@ function createWork({ config, deps, port, submit, metrics, log, closed }: Work) 
     tracing,
   })
   const cancel_push = createCancelPush({ post: (url, request) => postSigned({ clock: deps.clock, worker_secrets }, url, request), log })
+  const schedule_pokes = createSchedulePokes({
+    start: (definition) => startScheduleLoop(loops, definition),
+    poke: (schedule_id) => pokeSchedule(loops, schedule_id),
+    at_once: LOOP_SIGNALS_AT_ONCE,
+  })
   const api_watch = watchApi({
     clock: clockUntil(deps.clock, closed),
     ask: askHealth(api_url),
@@ -151,9 +164,10 @@ function createWork({ config, deps, port, submit, metrics, log, closed }: Work) 
     ...turnDeps(deps, appender, log),
     unheard: api_watch.unheard,
     reconcile: createReconcile({ secret: config.secrets[0] }),
-    onPublish(workspace) {
+    onPublish(workspace, changed) {
       hand_over.onPublish(workspace)
       cancel_push.onPublish(workspace)
+      schedule_pokes.onPublish(workspace, changed)
     },
     watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
     tracing,
@@ -161,10 +175,12 @@ function createWork({ config, deps, port, submit, metrics, log, closed }: Work) 
   return {
     turn,
     hand_over,
+    current,
     /** What is on its way has arrived, and nobody asks any more. */
     async settled() {
       await hand_over.settled()
       await cancel_push.settled()
+      await schedule_pokes.settled()
       await api_watch.ended
     },
   }
@@ -197,7 +213,12 @@ type WorkerParts = Pick<WorkerOptions, 'connection' | 'namespace'> & {
 }
 
 /** A queue has a worker of its own, so that what waits never holds the place of what it waits for. */
-function createWorkers({ connection, namespace, activities: { turn, handOver, maintain }, workflows }: WorkerParts): Promise<Worker[]> {
+function createWorkers({
+  connection,
+  namespace,
+  activities: { turn, handOver, maintain, scheduleTurn },
+  workflows,
+}: WorkerParts): Promise<Worker[]> {
   const common = {
     ...(connection === undefined ? {} : { connection }),
     ...(namespace === undefined ? {} : { namespace }),
@@ -214,6 +235,13 @@ function createWorkers({ connection, namespace, activities: { turn, handOver, ma
     }),
     // One turn at a time is all that a workspace has use for; the second slot is for one that was given up.
     Worker.create({ ...common, taskQueue: TASK_QUEUES.turn, activities: { turn }, maxConcurrentActivityTaskExecutions: 2 }),
+    // They wait for turns, and hold nothing meanwhile.
+    Worker.create({
+      ...common,
+      taskQueue: TASK_QUEUES.calls,
+      activities: { scheduleTurn },
+      maxConcurrentActivityTaskExecutions: SCHEDULE_CALLS_AT_ONCE,
+    }),
     Worker.create({ ...common, taskQueue: TASK_QUEUES.work, activities: { handOver, maintain }, maxConcurrentActivityTaskExecutions: 10 }),
   ])
 }

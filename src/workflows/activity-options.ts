@@ -13,6 +13,15 @@ export const TURN_OPTIONS: ActivityOptions = {
   retry: { initialInterval: '500ms', backoffCoefficient: 2, maximumInterval: '5s', maximumAttempts: 5 },
 }
 
+/** It waits for a turn at most, and soon says that none came: the loop shows it and backs off. A burst of due loops waits
+ *  for its place as well, so the whole is bounded more widely than one try. */
+export const CALL_OPTIONS: ActivityOptions = {
+  taskQueue: TASK_QUEUES.calls,
+  scheduleToCloseTimeout: '2m',
+  startToCloseTimeout: '40s',
+  retry: { initialInterval: '1s', backoffCoefficient: 2, maximumInterval: '5s', maximumAttempts: 2 },
+}
+
 /** Beside the turns, for as long as something has not started. */
 export const HAND_OVER_OPTIONS: ActivityOptions = {
   taskQueue: TASK_QUEUES.work,

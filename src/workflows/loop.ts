@@ -17,9 +17,21 @@ const LONGEST_MS = 60_000
 export const backoffMs = (failures: number): number => Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 6))
 
 const SERVO_STATUS = defineSearchAttributeKey('ServoStatus', 'KEYWORD')
+const SERVO_NEXT_FIRE_AT = defineSearchAttributeKey('ServoNextFireAt', 'DATETIME')
 
 /** An event of the history, so only where it changes. */
 export function setStatus(status: string): void {
   if (wf.workflowInfo().typedSearchAttributes.get(SERVO_STATUS) === status) return
   wf.upsertSearchAttributes([{ key: SERVO_STATUS, value: status }])
+}
+
+/** Both in one event. null: it does not fire. */
+export function setNextFire(status: string, next_fire_at: string | null): void {
+  const known = wf.workflowInfo().typedSearchAttributes
+  const value = next_fire_at === null ? null : new Date(next_fire_at)
+  if (known.get(SERVO_STATUS) === status && (known.get(SERVO_NEXT_FIRE_AT)?.getTime() ?? null) === (value?.getTime() ?? null)) return
+  wf.upsertSearchAttributes([
+    { key: SERVO_STATUS, value: status },
+    { key: SERVO_NEXT_FIRE_AT, value },
+  ])
 }

@@ -1,6 +1,6 @@
 // What people read of a loop in the Temporal UI: a line in lists, and a small table on the loop's own page.
 
-import type { MaintenanceReport, TurnReport } from './contract.js'
+import type { MaintenanceReport, ScheduleCommand, ScheduleLoopStatus, ScheduleReport, TurnReport } from './contract.js'
 
 type Line = readonly [name: string, value: string]
 
@@ -50,6 +50,34 @@ export function maintenanceDetails(status: MaintenanceStatus, report: Maintenanc
           ['late segments', String(report.missed.length)],
         ]
   return table([['status', status], ...known, ...errorLine(last_error)])
+}
+
+/** What people have signalled, or the number of the call. */
+export const callSummary = (turn: number, commands: readonly ScheduleCommand[]): string =>
+  commands.length === 0 ? `call ${turn}` : [...new Set(commands.map(({ kind }) => kind))].join(', ')
+
+export function scheduleDetails(status: ScheduleLoopStatus, report: ScheduleReport | undefined, last_error: string | null): string {
+  const shown = report?.shown
+  if (shown === undefined || shown === null) return table([['status', status], ...errorLine(last_error)])
+  const { name, cron, timezone, next_fires, last_tick, paused } = shown
+  return table([
+    ['name', name],
+    ['cron', cron],
+    ['zone', timezone],
+    ['status', status],
+    ['next fire', next_fires[0] ?? 'none'],
+    ['last tick', last_tick ?? 'none yet'],
+    ...(paused === null ? [] : [['paused', paused] as const]),
+    ...errorLine(last_error ?? shown.last_error),
+    ...(next_fires.length === 0 ? [] : [[`next ${next_fires.length} fires`, next_fires.join(', ')] as const]),
+  ])
+}
+
+export function scheduleWaitSummary(report: ScheduleReport | undefined): string {
+  if (report === undefined) return 'calls again'
+  if (report.status === 'PAUSED') return 'paused'
+  const [next_fire] = report.shown?.next_fires ?? []
+  return next_fire === undefined ? 'no fire ahead' : `next fire ${next_fire}`
 }
 
 /** The sentence of a failed activity is that of its cause. */

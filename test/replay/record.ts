@@ -14,7 +14,7 @@ import { WORKFLOW_TYPES } from '../../src/workflows/contract.js'
 import { startScriptedLoops } from '../fixtures/scripted-loops.js'
 import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'
 import { until } from '../fixtures/until.js'
-import { STORIES, type Story } from './stories.js'
+import { SCHEDULE_ID, STORIES, type Story } from './stories.js'
 
 const FOLDER = fileURLToPath(new URL('histories', import.meta.url))
 const TIMINGS = { backstop_ms: 3_600_000, backstop_ms_max: 7_200_000, maintenance_ms: 3_600_000 }
@@ -24,16 +24,19 @@ const IDENTITY = 'recorder'
 async function record(name: string, story: Story, client: Client, connection: NativeConnection): Promise<void> {
   const scope = { tenant_id: 'acme', workspace_id: name }
   const loops = await startScriptedLoops(connection, IDENTITY, story)
-  const { turn, maintain, sweep } = loops
+  const { turn, maintain, sweep, look } = loops
+  const called = { workspace: turn, maintenance: maintain, schedule: look }[story.kind]
   const start = (kind: Story['kind']) =>
     client.workflow.start(WORKFLOW_TYPES[kind], {
-      workflowId: workflowId(scope, kind),
+      workflowId: kind === 'schedule' ? workflowId(scope, kind, SCHEDULE_ID) : workflowId(scope, kind),
       taskQueue: TASK_QUEUES.loops,
       args: [
         {
           v: 1,
           ...scope,
           missed: [],
+          schedule_id: SCHEDULE_ID,
+          commands: [],
           failures: 0,
           last_error: null,
           turns_max: story.turns_max,
@@ -45,14 +48,14 @@ async function record(name: string, story: Story, client: Client, connection: Na
   const other = story.with_other === true ? await start(otherKind) : undefined
   const handle = await start(story.kind)
   const first = client.workflow.getHandle(handle.workflowId, handle.firstExecutionRunId)
-  const { calls } = story.kind === 'workspace' ? turn : maintain
+  const { calls } = called
   const begun = (count: number) => until(`call ${count} of ${name} has begun`, () => calls() >= count).then(() => undefined)
   try {
     await story.live({
       handle,
       begun,
       swept: (count) => until(`sweep ${count} of ${name} has begun`, () => sweep.calls() >= count).then(() => undefined),
-      letGo: () => (story.kind === 'workspace' ? turn : maintain).letGo(),
+      letGo: () => called.letGo(),
       async waiting(count) {
         await begun(count)
         await until(`${name} waits`, async () => lastTypes(await first.fetchHistory()).includes('timerStarted'))

@@ -10,8 +10,10 @@ import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-uti
 import { DeterminismViolationError } from '@temporalio/workflow'
 import { Worker } from '@temporalio/worker'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
+import { workflowId } from '../../src/core/names.js'
+import type { ScheduleCall, ScheduleLoopInput } from '../../src/workflows/contract.js'
 import { workflowsForTests } from '../fixtures/workflows.js'
-import { STORIES } from './stories.js'
+import { SCHEDULE_ID, STORIES } from './stories.js'
 
 type RecordedEvent = { readonly eventId: string; readonly eventType: string } & Readonly<Record<string, unknown>>
 type Recorded = { readonly events: readonly RecordedEvent[] }
@@ -24,7 +26,11 @@ const NAMES = readdirSync(FOLDER)
 
 const read = (name: string): Recorded => JSON.parse(readFileSync(`${FOLDER}${name}.json`, 'utf8')) as Recorded
 const typesIn = ({ events }: Recorded): readonly string[] => events.map(({ eventType }) => eventType.replace('EVENT_TYPE_', ''))
-const idOf = (name: string): string => `servo/acme/${name}/${STORIES[name]?.kind ?? ''}`
+function idOf(name: string): string {
+  const kind = STORIES[name]?.kind ?? 'workspace'
+  const scope = { tenant_id: 'acme', workspace_id: name }
+  return kind === 'schedule' ? workflowId(scope, kind, SCHEDULE_ID) : workflowId(scope, kind)
+}
 
 /** What the replay of each says; undefined: it went as it was recorded. */
 async function replay(histories: Readonly<Record<string, Recorded>>): Promise<Readonly<Record<string, Error | undefined>>> {
@@ -47,6 +53,9 @@ describe('the recorded histories', () => {
       'WORKFLOW_EXECUTION_CANCEL_REQUESTED',
       'WORKFLOW_EXECUTION_CANCELED',
       'WORKFLOW_EXECUTION_CONTINUED_AS_NEW',
+      'WORKFLOW_EXECUTION_COMPLETED',
+      'WORKFLOW_EXECUTION_UPDATE_ACCEPTED',
+      'WORKFLOW_EXECUTION_UPDATE_COMPLETED',
       'ACTIVITY_TASK_FAILED',
       'ACTIVITY_TASK_CANCEL_REQUESTED',
       'TIMER_FIRED',
@@ -58,7 +67,7 @@ describe('the recorded histories', () => {
       expect([...lived]).toContain(type)
     }
     const signals = NAMES.flatMap((name) => read(name).events.flatMap((event) => signalIn(event)))
-    expect([...new Set(signals)].sort()).toEqual(['drain', 'merge_due', 'missed', 'poke'])
+    expect([...new Set(signals)].sort()).toEqual(['drain', 'merge_due', 'missed', 'pause', 'poke', 'resume'])
   })
 
   test('come through JSON unchanged, so that what is replayed is what was lived', () => {
@@ -106,15 +115,62 @@ type Failed = { readonly failure: { readonly message: string } }
 type Tried = { readonly attempt: number }
 
 test('a merge that failed is still due, whatever wakes the loop next', () => {
-  const merges = read('maintenance-fails-and-is-poked').events.flatMap((event) => {
-    const attributes = event['activityTaskScheduledEventAttributes'] as Scheduled | undefined
-    const data = attributes?.input.payloads[0]?.data
-    return data === undefined ? [] : [(JSON.parse(Buffer.from(data, 'base64').toString()) as { readonly merge: boolean }).merge]
-  })
+  const merges = callsIn<{ readonly merge: boolean }>('maintenance-fails-and-is-poked').map(({ merge }) => merge)
   expect(merges).toEqual([true, true, true])
 })
 
-type Scheduled = { readonly input: { readonly payloads: readonly { readonly data: string }[] } }
+type Carrying = { readonly input: { readonly payloads: readonly { readonly data: string }[] } }
+
+const carriedBy = <T>(attributes: unknown): readonly T[] => {
+  const data = (attributes as Carrying | undefined)?.input.payloads[0]?.data
+  return data === undefined ? [] : [JSON.parse(Buffer.from(data, 'base64').toString()) as T]
+}
+
+/** What each call of an activity was given. */
+const callsIn = <T>(name: string): readonly T[] =>
+  read(name).events.flatMap((event) => carriedBy<T>(event['activityTaskScheduledEventAttributes']))
+
+describe('what is signalled to the loop of a schedule', () => {
+  const commandsOf = ({ commands }: Pick<ScheduleCall, 'commands'>) => commands.map(({ kind }) => kind)
+
+  test('goes with the next call, in its order, each with an id of its own', () => {
+    const calls = callsIn<ScheduleCall>('schedule-paused-and-resumed')
+    expect(calls.map(commandsOf)).toEqual([[], ['pause'], ['resume', 'pause'], ['resume']])
+    expect(calls[1]?.commands).toEqual([
+      { kind: 'pause', request_id: 'pause-1', requested_by: 'user:1', reason: 'The warehouse is under maintenance.' },
+    ])
+    const ids = calls.flatMap(({ commands }) => commands.map(({ request_id }) => request_id))
+    expect(new Set(ids).size).toBe(4)
+  })
+
+  test('is said again after a call that failed, and goes along to a new run', () => {
+    const said = callsIn<ScheduleCall>('schedule-fails-and-begins-anew').map(commandsOf)
+    expect(said.at(-1)).toEqual(['pause'])
+    const [next] = read('schedule-fails-and-begins-anew').events.flatMap((event) =>
+      carriedBy<ScheduleLoopInput>(event['workflowExecutionContinuedAsNewEventAttributes']),
+    )
+    expect(next).toMatchObject({ failures: 2, last_error: 'the pointer is damaged', commands: [{ kind: 'pause', request_id: 'pause-1' }] })
+  })
+
+  test('is asked for once where somebody waits for the answer, and a trigger without an id is refused before it is taken', () => {
+    const calls = callsIn<ScheduleCall>('schedule-triggered')
+    expect(calls.map(({ commands }) => commands.map(({ request_id }) => request_id))).toEqual([
+      [],
+      ['by-hand-1'],
+      ['by-hand-2'],
+      [],
+      ['by-hand-3'],
+    ])
+    const completed = read('schedule-triggered').events.flatMap((event) => event['workflowExecutionUpdateCompletedEventAttributes'] ?? [])
+    expect(completed).toHaveLength(3)
+  })
+})
+
+test('an attribute is written where it changes, and not with each look', () => {
+  const written = typesIn(read('schedule-by-clock-and-by-poke')).filter((type) => type === 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES')
+  // Of four looks: the first, another fire, and another status.
+  expect(written).toHaveLength(3)
+})
 
 describe('a replay fails', () => {
   const changed = (name: string, change: (events: readonly RecordedEvent[]) => readonly RecordedEvent[]): Recorded => ({

@@ -2,12 +2,20 @@
 
 import type { WorkflowHandle } from '@temporalio/client'
 import type { WorkspaceLoopKind } from '../../src/core/names.js'
-import { drainSignal, mergeDueSignal, missedSignal, pokeSignal } from '../../src/workflows/contract.js'
+import {
+  drainSignal,
+  mergeDueSignal,
+  missedSignal,
+  pauseSignal,
+  pokeSignal,
+  resumeSignal,
+  triggerUpdate,
+} from '../../src/workflows/contract.js'
 import type { LoopTimings, TurnReport } from '../../src/workflows/contract.js'
 import { failure, type LoopScript, passingFailure } from '../fixtures/scripted-loops.js'
 
 export type Story = LoopScript & {
-  readonly kind: WorkspaceLoopKind
+  readonly kind: WorkspaceLoopKind | 'schedule'
   readonly timings?: Partial<LoopTimings>
   readonly turns_max?: number
   /** Whether the other loop is there to be signalled. */
@@ -17,13 +25,16 @@ export type Story = LoopScript & {
 
 export type Stage = {
   readonly handle: WorkflowHandle
-  /** Resolves when so many calls of turn or maintain have begun, and the loop waits for a signal or for time. */
+  /** Resolves when so many calls of turn, maintain or scheduleTurn have begun, and the loop waits for a signal or for time. */
   readonly waiting: (calls: number) => Promise<void>
   readonly begun: (calls: number) => Promise<void>
   /** Resolves when the hand-over has begun so many times. */
   readonly swept: (calls: number) => Promise<void>
   readonly letGo: () => void
 }
+
+/** Of every schedule's story. */
+export const SCHEDULE_ID = '01JZ8M5Q3R7T9V0W2X4Y6ZABCD'
 
 const due = (sequence: number): Partial<TurnReport> => ({ sequence, published_count: 1, merge_due: true })
 
@@ -181,6 +192,82 @@ export const STORIES: Readonly<Record<string, Story>> = {
     async live({ handle, waiting, begun }) {
       await waiting(1)
       await handle.signal(mergeDueSignal)
+      await begun(2)
+      await handle.cancel()
+    },
+  },
+  'schedule-by-clock-and-by-poke': {
+    kind: 'schedule',
+    looks: [
+      { wake_in_ms: 1_000 },
+      { wake_in_ms: 1_000, next_fire_at: '2025-01-16T09:00:00.000Z' },
+      // Nothing changed: no attribute is written.
+      { next_fire_at: '2025-01-16T09:00:00.000Z' },
+      { status: 'ERROR', next_fire_at: '2025-01-16T09:00:00.000Z' },
+    ],
+    async live({ handle, waiting }) {
+      await waiting(3)
+      await handle.signal(pokeSignal)
+      await waiting(4)
+      await handle.signal(drainSignal)
+    },
+  },
+  'schedule-paused-and-resumed': {
+    kind: 'schedule',
+    looks: [{}, 'held', { status: 'PAUSED', next_fire_at: null }, {}],
+    async live({ handle, waiting, begun, letGo }) {
+      await waiting(1)
+      await handle.signal(pauseSignal, { request_id: 'pause-1', requested_by: 'user:1', reason: 'The warehouse is under maintenance.' })
+      await begun(2)
+      // The UI sends them without an argument; these two go with the next call, in their order.
+      await handle.signal(resumeSignal)
+      await handle.signal(pauseSignal)
+      letGo()
+      await waiting(3)
+      await handle.signal(resumeSignal)
+      await waiting(4)
+      await handle.signal(drainSignal)
+    },
+  },
+  'schedule-triggered': {
+    kind: 'schedule',
+    looks: [{}, {}, failure('the pointer is damaged'), {}, 'held'],
+    async live({ handle, waiting, begun, letGo }) {
+      await waiting(1)
+      await handle.executeUpdate(triggerUpdate, { args: [{ request_id: 'by-hand-1' }] })
+      // Who waits is told of a call that failed, and nothing of it is said again.
+      await handle.executeUpdate(triggerUpdate, { args: [{ request_id: 'by-hand-2', partition: '2025-01-14' }] })
+      await waiting(4)
+      await handle.executeUpdate(triggerUpdate, { args: [{ request_id: '' }] }).catch(() => undefined)
+      const triggered = handle.executeUpdate(triggerUpdate, { args: [{ request_id: 'by-hand-3' }] })
+      await begun(5)
+      // The loop leaves when it has answered.
+      await handle.signal(drainSignal)
+      letGo()
+      await triggered
+    },
+  },
+  'schedule-fails-and-begins-anew': {
+    kind: 'schedule',
+    looks: [failure('the pointer is damaged'), failure('the pointer is damaged')],
+    turns_max: 2,
+    // What could not be said goes along.
+    live: ({ handle }) => handle.signal(pauseSignal, { request_id: 'pause-1' }),
+  },
+  'schedule-not-found-then-removed': {
+    kind: 'schedule',
+    looks: [{ status: 'WAITING', wake_in_ms: 1_000, next_fire_at: null, shown: null }, {}, { status: 'REMOVED', next_fire_at: null }],
+    async live({ handle, waiting }) {
+      await waiting(2)
+      await handle.signal(pokeSignal)
+    },
+  },
+  'schedule-cancelled-in-a-call': {
+    kind: 'schedule',
+    looks: [{}, 'held'],
+    async live({ handle, waiting, begun }) {
+      await waiting(1)
+      await handle.signal(pokeSignal)
       await begun(2)
       await handle.cancel()
     },

@@ -26,15 +26,16 @@ export async function planScheduleStatus(
   const refused = statusProblem(found, asked)
   if (refused !== undefined) return refused
   const { schedule_id, schedule_name } = found.definition
-  const { to, expected_state_version } = asked
-  const draft: Draft = {
-    event_type: 'ScheduleStatusChanged',
-    idempotency_key: scheduleStatusKey({ schedule_id }, request_id),
-    ...(expected_state_version === undefined ? {} : { basis: { expected_state_version } }),
-    payload: { schedule_id, to, ...by(asked) },
-  }
-  return { schedule_id, schedule_name, drafts: [draft] }
+  return { schedule_id, schedule_name, drafts: [scheduleStatusDraft(schedule_id, asked, request_id)] }
 }
+
+/** For signals, too, which ask nobody first: what cannot be is refused by the fold. */
+export const scheduleStatusDraft = (schedule_id: string, asked: StatusAsked, request_id: string): Draft => ({
+  event_type: 'ScheduleStatusChanged',
+  idempotency_key: scheduleStatusKey({ schedule_id }, request_id),
+  ...(asked.expected_state_version === undefined ? {} : { basis: { expected_state_version: asked.expected_state_version } }),
+  payload: { schedule_id, to: asked.to, ...by(asked) },
+})
 
 function statusProblem({ definition, state }: Schedule, { to, expected_state_version: expected }: StatusAsked): Problem | undefined {
   const { schedule_name } = definition

@@ -1,0 +1,102 @@
+// What the loop of a schedule calls: it says what was signalled, sees to it that what is due is decided, and answers how the
+// schedule stands. It decides nothing: the turn does, and where that has published already, nobody is asked.
+
+import type { Scope } from '../../core/ids.js'
+import { unavailable } from '../../core/errors.js'
+import { BACKSTOP_MS, SCHEDULE_CALL_WAIT_MS_MAX } from '../../core/limits.js'
+import { type Clock, instantText } from '../../core/time.js'
+import type { Submit } from '../../commands/submit.js'
+import type { ScheduleTickRow } from '../../projections/schedule-table.js'
+import type { Current } from '../../readers/current.js'
+import type { View } from '../../readers/reader.js'
+import { findSchedule, type Schedule } from '../../readers/schedules.js'
+import { type Asked, outcomeIn } from '../../readers/wait.js'
+import type { ScheduleCall, ScheduleReport, TriggerAnswer } from '../../workflows/contract.js'
+import { explained } from '../failures.js'
+import { servedScope } from '../served-scope.js'
+import type { Ask } from './ask.js'
+import { reportOf, undecidedAt } from './report.js'
+import { sayStatus } from './say.js'
+
+export type ScheduleCallDeps = {
+  readonly scope: Scope
+  readonly clock: Clock
+  readonly current: Current
+  readonly ask: Ask
+  readonly submit: Submit
+}
+
+/** The last time that anything was heard: what this call rests on. */
+type Seen = { readonly view: View | undefined; readonly schedule: Schedule | undefined }
+
+type SaidAll = { readonly asked: readonly Asked[]; readonly problem: string | undefined; readonly answers: Record<string, TriggerAnswer> }
+
+export const createScheduleCalls = (deps: ScheduleCallDeps) => ({
+  async scheduleTurn({ schedule_id, commands, ...scope }: ScheduleCall): Promise<ScheduleReport> {
+    servedScope(deps, scope)
+    return explained(async () => {
+      const said = await sayAll(deps, schedule_id, commands)
+      return answer(deps, schedule_id, await untilDecided(deps, schedule_id, said.asked), said)
+    })
+  },
+})
+
+/** One after the other: a pause and a resume in one moment mean something else the other way round. */
+async function sayAll({ submit }: ScheduleCallDeps, schedule_id: string, commands: ScheduleCall['commands']): Promise<SaidAll> {
+  const asked: Asked[] = []
+  const answers: Record<string, TriggerAnswer> = {}
+  let problem: string | undefined
+  for (const command of commands) {
+    if (command.kind === 'trigger') continue
+    const said = await sayStatus(submit, schedule_id, command)
+    if ('problem' in said) ({ problem } = said)
+    else asked.push(said.asked)
+  }
+  return { asked, problem, answers }
+}
+
+/** A revision in which everything that was said has its outcome, and nothing that is due waits for a decision. */
+async function untilDecided(deps: ScheduleCallDeps, schedule_id: string, said: readonly Asked[]): Promise<Seen> {
+  const { clock, current, ask, submit } = deps
+  const began = clock.elapsed()
+  let view = await current.latest()
+  let pending = said
+  for (;;) {
+    const schedule = await findSchedule(view, schedule_id)
+    pending = await stillPending(view, pending)
+    const due_at = schedule === undefined ? null : undecidedAt(schedule)
+    const isDue = due_at !== null && due_at <= submit.appender.now()
+    if (!isDue && pending.length === 0) return { view, schedule }
+    const left_ms = SCHEDULE_CALL_WAIT_MS_MAX - (clock.elapsed() - began)
+    if (left_ms <= 0) throw unavailable(noTurnText(isDue ? due_at : null))
+    view = (await ask(view?.sequence ?? 0, left_ms)) ?? view
+  }
+}
+
+const noTurnText = (due_at: number | null): string =>
+  `No turn of the workspace has ${due_at === null ? 'folded what was said here' : `decided what was due at ${instantText(due_at)}`} within ` +
+  `${SCHEDULE_CALL_WAIT_MS_MAX / 1_000} s. Nothing is lost; the page of the workspace's own loop says what keeps it.`
+
+async function stillPending(view: View | undefined, asked: readonly Asked[]): Promise<readonly Asked[]> {
+  if (view === undefined || asked.length === 0) return asked
+  const outcomes = await Promise.all(asked.map((each) => outcomeIn(view, each)))
+  return asked.filter((_, i) => outcomes[i]?.kind === 'pending')
+}
+
+async function answer({ submit }: ScheduleCallDeps, schedule_id: string, { view, schedule }: Seen, said: SaidAll): Promise<ScheduleReport> {
+  const { answers, problem } = said
+  const sequence = view?.sequence ?? 0
+  if (view === undefined || schedule === undefined) {
+    return { sequence, status: 'WAITING', wake_in_ms: BACKSTOP_MS, next_fire_at: null, shown: null, answers }
+  }
+  const { last_tick_id, last_tick_status } = schedule.state
+  const failed_tick =
+    last_tick_id === null || last_tick_status !== 'FAILED'
+      ? undefined
+      : ((await view.row('schedule_ticks', [schedule_id, last_tick_id])) as ScheduleTickRow | undefined)
+  const schedule_count = await countSchedules(view)
+  return reportOf(schedule, { now: submit.appender.now(), sequence, schedule_count }, { failed_tick, problem, answers })
+}
+
+const countSchedules = (view: View): Promise<number> =>
+  view.derived('schedule count', ['schedule_definitions'], async () => (await view.few('schedule_definitions', [])).length)

@@ -1,0 +1,152 @@
+// The loop of a schedule: it shows how the schedule stands, takes what people signal in Temporal, and calls for a turn when
+// one is due and none has come. It decides nothing and knows no cron: the activity says when to look again. Nothing kills
+// it; a schedule that is not found is waited for, and only the tombstone ends it.
+
+import { ApplicationFailure } from '@temporalio/common'
+import * as wf from '@temporalio/workflow'
+import type { Activities } from '../activities/index.js'
+import { CALL_OPTIONS } from './activity-options.js'
+import {
+  drainSignal,
+  pauseSignal,
+  pokeSignal,
+  resumeSignal,
+  type ScheduleCommand,
+  type ScheduleLoopInput,
+  type ScheduleLoopState,
+  type ScheduleLoopStatus,
+  type ScheduleReport,
+  scheduleStateQuery,
+  type Told,
+  type TriggerAnswer,
+  triggerUpdate,
+} from './contract.js'
+import { backoffMs, isTimeToBeginAnew, setNextFire } from './loop.js'
+import { callSummary, errorText, scheduleDetails, scheduleWaitSummary } from './words.js'
+
+const calls = wf.proxyActivities<Pick<Activities, 'scheduleTurn'>>(CALL_OPTIONS)
+
+/** Each look costs a place in the history. */
+const WAIT_MS_MIN = 1_000
+/** What one call appends; the rest goes with the next one. */
+const COMMANDS_AT_ONCE = 50
+
+export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
+  const { tenant_id, workspace_id, schedule_id } = input
+  const commands: ScheduleCommand[] = [...input.commands]
+  const answers = new Map<string, TriggerAnswer>()
+  /** Triggers that somebody waits for: a new run of the workflow would leave them without an answer. */
+  const unanswered = new Set<string>()
+  let { failures, last_error } = input
+  let dirty = false
+  let drain = false
+  let signals = 0
+  let turns = 0
+  let report: ScheduleReport | undefined
+  const wake = () => {
+    signals += 1
+    dirty = true
+  }
+  const command = (kind: 'pause' | 'resume') => (told?: Told) => {
+    commands.push({ ...toldIn(told), kind })
+    wake()
+  }
+  wf.setHandler(pauseSignal, command('pause'))
+  wf.setHandler(resumeSignal, command('resume'))
+  wf.setHandler(pokeSignal, wake)
+  wf.setHandler(drainSignal, () => {
+    drain = true
+    wake()
+  })
+  wf.setHandler(scheduleStateQuery, (): ScheduleLoopState => {
+    const { status = 'STARTING', next_fire_at = null, sequence = 0 } = report ?? {}
+    return { turns, failures, last_error, sequence, status: failures > 0 ? 'ERROR' : status, next_fire_at }
+  })
+  wf.setHandler(
+    triggerUpdate,
+    async (asked) => {
+      answers.delete(asked.request_id)
+      unanswered.add(asked.request_id)
+      commands.push({ ...asked, kind: 'trigger' })
+      dirty = true
+      await wf.condition(() => answers.has(asked.request_id))
+      return answers.get(asked.request_id) as TriggerAnswer
+    },
+    { validator: refuseWithoutId },
+  )
+  const show = (status: ScheduleLoopStatus) => {
+    setNextFire(status, report?.next_fire_at ?? null)
+    wf.setCurrentDetails(scheduleDetails(status, report, last_error))
+  }
+  const isLast = () => unanswered.size === 0 && (drain || isTimeToBeginAnew(signals, turns, input.turns_max))
+
+  function answer(request_id: string, said: TriggerAnswer): void {
+    answers.set(request_id, said)
+    unanswered.delete(request_id)
+  }
+
+  async function look(): Promise<number> {
+    const batch = commands.splice(0, COMMANDS_AT_ONCE)
+    const call = { tenant_id, workspace_id, schedule_id, commands: batch }
+    let answered: ScheduleReport
+    try {
+      answered = await calls.scheduleTurn.executeWithOptions({ summary: callSummary(turns, batch) }, [call])
+    } catch (error) {
+      // Who waits is told; the rest is said again with the next call, and absorbed where it had been appended.
+      for (const { kind, request_id } of batch) if (kind === 'trigger') answer(request_id, { problem: errorText(error) })
+      commands.unshift(...batch.filter(({ kind }) => kind !== 'trigger'))
+      throw error
+    }
+    report = answered
+    for (const [request_id, said] of Object.entries(report.answers)) answer(request_id, said)
+    failures = 0
+    last_error = null
+    show(report.status)
+    return commands.length > 0 ? 0 : Math.max(WAIT_MS_MIN, report.wake_in_ms)
+  }
+
+  if (failures === 0) wf.setCurrentDetails(scheduleDetails('STARTING', report, null))
+  for (;;) {
+    dirty = false
+    turns += 1
+    let wait_ms: number
+    try {
+      wait_ms = await look()
+      if (report?.status === 'REMOVED' && commands.length === 0 && unanswered.size === 0) {
+        await wf.condition(wf.allHandlersFinished)
+        return
+      }
+    } catch (error) {
+      if (wf.isCancellation(error)) throw error
+      failures += 1
+      last_error = errorText(error)
+      show('ERROR')
+      wait_ms = backoffMs(failures)
+    }
+    if (isLast()) break
+    if (wait_ms > 0) await wf.condition(() => dirty, wait_ms, { summary: scheduleWaitSummary(report) })
+    if (isLast()) break
+  }
+  await wf.condition(wf.allHandlersFinished)
+  await wf.continueAsNew<typeof scheduleLoop>({ ...input, commands, failures, last_error })
+}
+
+/** Synchronous: nobody waits for a validator's promise, and nothing that it says would refuse anything. */
+function refuseWithoutId(asked: unknown): void {
+  const request_id = (asked as { readonly request_id?: unknown } | null | undefined)?.request_id
+  if (typeof request_id === 'string' && request_id !== '') return
+  throw ApplicationFailure.nonRetryable(
+    'The trigger has no request_id. Give it one, such as {"request_id": "by-hand-1"}: the same one again is the same tick.',
+    'BadInput',
+  )
+}
+
+/** Of what somebody typed into a form, what can be meant; a command without an id gets one of its own. */
+function toldIn(told: Told | undefined): Told & { readonly request_id: string } {
+  const { request_id, requested_by, reason } = typeof told === 'object' && told !== null ? told : {}
+  return {
+    request_id: typeof request_id === 'string' && request_id !== '' ? request_id : wf.uuid4(),
+    ...(typeof requested_by === 'string' ? { requested_by } : {}),
+    ...(typeof reason === 'string' ? { reason } : {}),
+  }
+}
