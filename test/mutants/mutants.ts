@@ -3,6 +3,7 @@
 // mutant has to follow.
 
 import { EXECUTION } from './execution.js'
+import { CRON } from './cron.js'
 import { LIMITS } from './limits.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { REPAIR } from './repair.js'
@@ -484,4 +485,5 @@ export const MUTANTS: readonly Mutant[] = [
   REPAIR,
   SURVIVAL,
   LIMITS,
+  CRON,
 ].flat()
