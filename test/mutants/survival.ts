@@ -144,9 +144,9 @@ export const SURVIVAL: readonly Mutant[] = [
     name: 'a queue that is asked again at once after there was too much',
     edits: [
       {
-        file: 'src/activities/cloud-tasks/port.ts',
-        find: 'if (quiet !== undefined && clock.elapsed() < quiet.until) return quiet.answer',
-        replace: 'if (quiet !== undefined && clock.elapsed() < 0 * quiet.until) return quiet.answer',
+        file: 'src/activities/pause.ts',
+        find: 'standing !== undefined && elapsed() < standing.until',
+        replace: 'standing !== undefined && elapsed() < 0 * standing.until',
       },
     ],
     killed_by: queue('waits longer each time after there was too much, and goes on at once when there is room'),
