@@ -4,7 +4,7 @@ import { canonicalJson, type Json } from '../core/canonical.js'
 import { definitionHash, locationContentSha256 } from '../core/keys.js'
 import { compareText } from '../core/order.js'
 import type { Partitions } from './partitions.js'
-import type { ScheduleDefinition } from './schedule.js'
+import type { ScheduleDefinition } from './schedule-definition.js'
 
 export type RetryOptions = {
   /** Tries that fail by the code's own fault; 1 where it is left out: no second try. */

@@ -8,12 +8,6 @@ export type { RetryOptions } from './definition.js'
 export type { Asset, Dependency } from './dependency.js'
 export { DefinitionError } from './fault.js'
 export { daily, type DailyOptions, type DailyPartitions, type Partitions, staticPartitions, type StaticPartitions } from './partitions.js'
-export {
-  type DimensionKeys,
-  type LastComplete,
-  lastComplete,
-  type Schedule,
-  schedule,
-  type ScheduleOptions,
-} from './schedule.js'
+export { lastComplete, type Schedule, schedule, type ScheduleOptions } from './schedule.js'
+export type { DimensionKeys, LastComplete } from './schedule-definition.js'
 export type { Materialization, Metadata, RunResult, Skip } from './result.js'

@@ -1,6 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
 import { definitionHash } from '../core/keys.js'
-import { SCHEDULE_DEFAULTS } from '../events/schedule.js'
 import { scheduleDeployed } from '../api/contract/schedule.js'
 import { asset } from './asset.js'
 import { defineCodeLocation } from './code-location.js'
@@ -12,7 +11,15 @@ const summary = asset({ key: 'analytics.daily_summary', deps: [], run: () => und
 test('what is written is what a deploy takes, which fills in the rest', () => {
   const { definition } = schedule({ name: 'nightly', cron: '30 2 * * *', assets: summary })
   expect(definition).toEqual({ schedule_name: 'nightly', cron_expressions: ['30 2 * * *'], asset_selection: ['analytics.daily_summary'] })
-  expect(scheduleDeployed.parse(definition)).toEqual({ ...definition, ...SCHEDULE_DEFAULTS })
+  expect(scheduleDeployed.parse(definition)).toEqual({
+    ...definition,
+    timezone: 'UTC',
+    catchup_window_minutes: 1440,
+    max_catchup_ticks: 3,
+    catch_up_on_resume: false,
+    overlap_policy: 'ALLOW',
+    default_status: 'ACTIVE',
+  })
 })
 
 test('every member arrives under its own name', () => {

@@ -16,38 +16,10 @@ import { zoneProblem } from '../core/zone-name.js'
 import { type Asset, isAsset } from './dependency.js'
 import { DefinitionError, shown, wrong } from './fault.js'
 import { type Check, type Faults, idOf, isObject, memberFaults, type Shape, shaped, tags, text, wholeFrom } from './member.js'
+import type { LastComplete, ScheduleDefinition, SchedulePolicy } from './schedule-definition.js'
 
 /** By name, as for assets. */
 export const SCHEDULE: unique symbol = Symbol.for('servo.schedule')
-
-/** Keys of one dimension: `{ keys: ['eu'] }`, `{ range: { start, end } }`, `{ all: true }`, `{ match: ['us-*'] }`. */
-export type DimensionKeys =
-  | { readonly keys: readonly string[] }
-  | { readonly range: { readonly start: string; readonly end: string } }
-  | { readonly all: true }
-  | { readonly match: readonly string[] }
-
-export type LastComplete = {
-  readonly type: 'LAST_COMPLETE'
-  readonly end_offset: number
-  readonly dims?: Readonly<Record<string, DimensionKeys>>
-}
-
-export type SchedulePolicy = {
-  /** How far back missed instants still run: 1,440 where it is left out. */
-  readonly catchup_window_minutes?: number
-  /** How many of those run, the newest first: 3 where it is left out. */
-  readonly max_catchup_ticks?: number
-  /** Whether what a pause held back is caught up with. */
-  readonly catch_up_on_resume?: boolean
-  /** SKIP: no tick while a run of the schedule is active. */
-  readonly overlap_policy?: 'ALLOW' | 'SKIP'
-  readonly tags?: Readonly<Record<string, string>>
-  readonly priority?: number
-  readonly description?: string
-  /** Of a schedule that is new; what people made of it since stays. */
-  readonly default_status?: 'ACTIVE' | 'PAUSED'
-}
 
 export type ScheduleOptions = SchedulePolicy & {
   readonly name: string
@@ -61,16 +33,6 @@ export type ScheduleOptions = SchedulePolicy & {
   readonly partitions?: LastComplete
   /** The name that it had: it stays the same schedule, with its history. It may stay here for ever. */
   readonly renamed_from?: string
-}
-
-/** As a deploy says it. Defaults are not written: they are applied where it is deployed. */
-export type ScheduleDefinition = SchedulePolicy & {
-  readonly schedule_name: string
-  readonly renamed_from?: string
-  readonly cron_expressions: readonly string[]
-  readonly timezone?: string
-  readonly asset_selection: readonly string[]
-  readonly partition_mapping?: LastComplete
 }
 
 export type Schedule = { readonly [SCHEDULE]: true; readonly name: string; readonly definition: ScheduleDefinition }
