@@ -59,8 +59,11 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'schedule',
-    summary: 'when a cron fires',
-    load: async () => (await import('./schedule.js')).addScheduleCommands,
+    summary: 'make schedules, look at them and their ticks, pause and trigger them; when a cron fires',
+    load: async () => {
+      const { addScheduleCommands } = await import('./schedule.js')
+      return (group) => addScheduleCommands(group, around())
+    },
   },
   {
     name: 'pool',
