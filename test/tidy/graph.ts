@@ -59,7 +59,6 @@ export const ENTRIES = [
   'test/mutants/main.ts',
   'test/replay/record.ts',
   'test/simulation/main.ts',
-  'test/oracle/main.ts',
 ] as const
 
 const isTestFile = (path: string): boolean => path.endsWith('.test.ts')
