@@ -57,6 +57,7 @@ export const ENTRIES = [
   'test/fixtures/loaded-modules.cjs',
   'test/fixtures/worker-child.ts',
   'test/mutants/main.ts',
+  'test/oracle/main.ts',
   'test/replay/record.ts',
   'test/simulation/main.ts',
 ] as const
