@@ -78,8 +78,8 @@ export async function startAutomation(config: AutomationConfig, options: Automat
   const loops = { client, scope }
   const work = createWork({ config, deps, port: dispatching.port, submit, loops, metrics, log, closed })
   const { turn, hand_over, current } = work
-  const ask = createAsk({ current, poke })
-  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed, current, ask, submit })
+  const calls = { current, ask: createAsk({ current, poke }), submit, secrets: config.secrets }
+  const activities = createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed, ...calls })
   const workers = await createWorkers({
     connection,
     namespace: config.temporal.namespace,

@@ -6,7 +6,7 @@ import { cyclesIn } from '../core/cycle.js'
 import { DEFINITION_BYTES_MAX, LOCATION_BYTES_MAX, LOCATION_DEFINITIONS_MAX, TIMEOUT_SECONDS_MIN } from '../core/limits.js'
 import { suggestion } from '../core/spelling.js'
 import type { AssetDefinition } from '../events/asset.js'
-import { parseDefinition } from '../partitions/definition.js'
+import { parseDeployable } from '../partitions/definition.js'
 import { isRefusal } from '../partitions/key-order.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import { type AssetGraph, assetGraphOf } from '../projections/asset-selection.js'
@@ -87,7 +87,7 @@ function ownFaults({ location_name, assets }: Deploy, current: Current): readonl
       const message = `${asset_key} belongs to the code location ${owner.location_name}. Remove it there first, or give this one another key.`
       faults.push({ path: `${path}.asset_key`, message })
     }
-    const parsed = partitions === undefined ? undefined : parseDefinition(partitions)
+    const parsed = partitions === undefined ? undefined : parseDeployable(partitions)
     if (parsed !== undefined && isRefusal(parsed)) faults.push({ path: `${path}.partitions`, message: `${asset_key}: ${parsed.problem}` })
     faults.push(...timeoutFaults(definition, path))
     const bytes = canonicalBytes(definition)

@@ -27,6 +27,23 @@ export function writePartitions(asked: AskedPartitions | undefined): WrittenPart
   return keys.length <= INLINE_KEYS_MAX ? { selector: { keys } } : { long_list: keys }
 }
 
+/** Keys of several dimensions have a short form; what is written down are the keys themselves. Assets of one run that have
+ *  such keys in common have the same dimensions. */
+export function canonicalPartitions(
+  asked: AskedPartitions | undefined,
+  definitions: readonly AssetDefinitionRow[],
+): AskedPartitions | undefined {
+  const definition = definitions.find(({ partitions }) => partitions?.type === 'multi')
+  const order = keyOrderOf(definition?.partitions)
+  if (asked === undefined || 'all' in asked || isRefusal(order)) return asked
+  const canonical = (key: string): string => {
+    const found = order.indexOf(key)
+    return isRefusal(found) ? key : (order.keyAt(found.index) ?? key)
+  }
+  if ('keys' in asked) return { keys: asked.keys.map(canonical) }
+  return { range: { start: canonical(asked.range.start), end: canonical(asked.range.end) } }
+}
+
 /** Faults are told for a few keys and a few assets: the rest is mended by the same change. */
 const FAULTS_MAX = 10
 

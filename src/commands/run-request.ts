@@ -14,7 +14,7 @@ import { selectAssets } from '../projections/asset-selection.js'
 import { readAssetGraph } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
 import { type Problem, problem } from './problem.js'
-import { type AskedPartitions, partitionFaults, writePartitions } from './run-partitions.js'
+import { type AskedPartitions, canonicalPartitions, partitionFaults, writePartitions } from './run-partitions.js'
 import type { Submit } from './submit.js'
 
 export type RunAsked = {
@@ -53,7 +53,13 @@ export async function planRunRequest(
   if (all.length > 0) return problem('bad-input', all.map(({ message }) => message).join(' '), { faults: all })
 
   const run_key = userRunKey(asked.run_key ?? request_id)
-  return writeRunRequest(deps, view, { ...asked, asset_keys, run_key, origin: { trigger: { type: 'MANUAL' } } })
+  return writeRunRequest(deps, view, {
+    ...asked,
+    partitions: canonicalPartitions(asked.partitions, definitions),
+    asset_keys,
+    run_key,
+    origin: { trigger: { type: 'MANUAL' } },
+  })
 }
 
 /** What is known of a run once its selection was looked up and found right. */

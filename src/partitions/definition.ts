@@ -81,6 +81,17 @@ export function parseDefinition(definition: unknown): PartitionDefinition | Refu
   }
 }
 
+/** As `parseDefinition`, of an asset: what this version cannot keep the keys of is refused. */
+export function parseDeployable(definition: unknown): PartitionDefinition | Refusal {
+  const parsed = parseDefinition(definition)
+  if (isRefusal(parsed)) return parsed
+  const all = parsed.type === 'multi' ? parsed.dimensions.map((each) => each.definition) : [parsed]
+  if (all.every(({ type }) => type !== 'dynamic')) return parsed
+  return {
+    problem: 'Partitions of type "dynamic" cannot be deployed yet: this version of Servo has no place for their keys. Use another type.',
+  }
+}
+
 function readStatic({ keys }: z.infer<typeof STATIC>): StaticDefinition | Refusal {
   const seen = new Set<string>()
   for (const [i, key] of keys.entries()) {

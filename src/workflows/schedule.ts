@@ -19,6 +19,7 @@ import {
   scheduleStateQuery,
   type Told,
   type TriggerAnswer,
+  type TriggerAsked,
   triggerUpdate,
 } from './contract.js'
 import { backoffMs, isTimeToBeginAnew, setNextFire } from './loop.js'
@@ -67,7 +68,7 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
     async (asked) => {
       answers.delete(asked.request_id)
       unanswered.add(asked.request_id)
-      commands.push({ ...asked, kind: 'trigger' })
+      commands.push(triggerIn(asked))
       dirty = true
       await wf.condition(() => answers.has(asked.request_id))
       return answers.get(asked.request_id) as TriggerAnswer
@@ -141,12 +142,24 @@ function refuseWithoutId(asked: unknown): void {
   )
 }
 
+const textIn = <Name extends string>(name: Name, value: unknown): { readonly [Key in Name]?: string } =>
+  (typeof value === 'string' ? { [name]: value } : {}) as { readonly [Key in Name]?: string }
+
+const triggerIn = ({ request_id, partition, instant, requested_by, reason }: TriggerAsked): ScheduleCommand => ({
+  kind: 'trigger',
+  request_id,
+  ...textIn('partition', partition),
+  ...textIn('instant', instant),
+  ...textIn('requested_by', requested_by),
+  ...textIn('reason', reason),
+})
+
 /** Of what somebody typed into a form, what can be meant; a command without an id gets one of its own. */
 function toldIn(told: Told | undefined): Told & { readonly request_id: string } {
   const { request_id, requested_by, reason } = typeof told === 'object' && told !== null ? told : {}
   return {
     request_id: typeof request_id === 'string' && request_id !== '' ? request_id : wf.uuid4(),
-    ...(typeof requested_by === 'string' ? { requested_by } : {}),
-    ...(typeof reason === 'string' ? { reason } : {}),
+    ...textIn('requested_by', requested_by),
+    ...textIn('reason', reason),
   }
 }

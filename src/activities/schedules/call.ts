@@ -2,23 +2,25 @@
 // schedule stands. It decides nothing: the turn does, and where that has published already, nobody is asked.
 
 import type { Scope } from '../../core/ids.js'
+import { manualTickId } from '../../core/keys.js'
 import { unavailable } from '../../core/errors.js'
 import { BACKSTOP_MS, SCHEDULE_CALL_WAIT_MS_MAX } from '../../core/limits.js'
 import { type Clock, instantText } from '../../core/time.js'
+import type { RunDeps } from '../../commands/run-request.js'
 import type { Submit } from '../../commands/submit.js'
 import type { ScheduleTickRow } from '../../projections/schedule-table.js'
 import type { Current } from '../../readers/current.js'
 import type { View } from '../../readers/reader.js'
-import { findSchedule, type Schedule } from '../../readers/schedules.js'
+import { findSchedule, readRunsOfTicks, type Schedule } from '../../readers/schedules.js'
 import { type Asked, outcomeIn } from '../../readers/wait.js'
 import type { ScheduleCall, ScheduleReport, TriggerAnswer } from '../../workflows/contract.js'
 import { explained } from '../failures.js'
 import { servedScope } from '../served-scope.js'
 import type { Ask } from './ask.js'
 import { reportOf, undecidedAt } from './report.js'
-import { sayStatus } from './say.js'
+import { sayStatus, sayTrigger } from './say.js'
 
-export type ScheduleCallDeps = {
+export type ScheduleCallDeps = RunDeps & {
   readonly scope: Scope
   readonly clock: Clock
   readonly current: Current
@@ -29,30 +31,45 @@ export type ScheduleCallDeps = {
 /** The last time that anything was heard: what this call rests on. */
 type Seen = { readonly view: View | undefined; readonly schedule: Schedule | undefined }
 
-type SaidAll = { readonly asked: readonly Asked[]; readonly problem: string | undefined; readonly answers: Record<string, TriggerAnswer> }
+type SaidAll = {
+  readonly asked: readonly Asked[]
+  /** Request ids of those whose tick is in the ledger, or is known to be refused. */
+  readonly triggers: readonly string[]
+  readonly problem: string | undefined
+  readonly answers: Record<string, TriggerAnswer>
+}
 
 export const createScheduleCalls = (deps: ScheduleCallDeps) => ({
   async scheduleTurn({ schedule_id, commands, ...scope }: ScheduleCall): Promise<ScheduleReport> {
     servedScope(deps, scope)
     return explained(async () => {
       const said = await sayAll(deps, schedule_id, commands)
-      return answer(deps, schedule_id, await untilDecided(deps, schedule_id, said.asked), said)
+      const seen = await untilDecided(deps, schedule_id, said.asked)
+      return answer(deps, schedule_id, seen, said)
     })
   },
 })
 
 /** One after the other: a pause and a resume in one moment mean something else the other way round. */
-async function sayAll({ submit }: ScheduleCallDeps, schedule_id: string, commands: ScheduleCall['commands']): Promise<SaidAll> {
+async function sayAll(deps: ScheduleCallDeps, schedule_id: string, commands: ScheduleCall['commands']): Promise<SaidAll> {
   const asked: Asked[] = []
+  const triggers: string[] = []
   const answers: Record<string, TriggerAnswer> = {}
   let problem: string | undefined
   for (const command of commands) {
-    if (command.kind === 'trigger') continue
-    const said = await sayStatus(submit, schedule_id, command)
-    if ('problem' in said) ({ problem } = said)
-    else asked.push(said.asked)
+    const isTrigger = command.kind === 'trigger'
+    const said = isTrigger
+      ? await sayTrigger(deps, await deps.current.latest(), schedule_id, command)
+      : await sayStatus(deps.submit, schedule_id, command)
+    if ('problem' in said) {
+      if (isTrigger) answers[command.request_id] = { problem: said.problem }
+      else ({ problem } = said)
+      continue
+    }
+    if (isTrigger) triggers.push(command.request_id)
+    if (said.asked !== undefined) asked.push(said.asked)
   }
-  return { asked, problem, answers }
+  return { asked, triggers, problem, answers }
 }
 
 /** A revision in which everything that was said has its outcome, and nothing that is due waits for a decision. */
@@ -84,7 +101,8 @@ async function stillPending(view: View | undefined, asked: readonly Asked[]): Pr
 }
 
 async function answer({ submit }: ScheduleCallDeps, schedule_id: string, { view, schedule }: Seen, said: SaidAll): Promise<ScheduleReport> {
-  const { answers, problem } = said
+  const { problem } = said
+  const answers = { ...said.answers, ...(await answersOf(view, schedule_id, said.triggers)) }
   const sequence = view?.sequence ?? 0
   if (view === undefined || schedule === undefined) {
     return { sequence, status: 'WAITING', wake_in_ms: BACKSTOP_MS, next_fire_at: null, shown: null, answers }
@@ -96,6 +114,27 @@ async function answer({ submit }: ScheduleCallDeps, schedule_id: string, { view,
       : ((await view.row('schedule_ticks', [schedule_id, last_tick_id])) as ScheduleTickRow | undefined)
   const schedule_count = await countSchedules(view)
   return reportOf(schedule, { now: submit.appender.now(), sequence, schedule_count }, { failed_tick, problem, answers })
+}
+
+/** Of triggers that have an outcome: their tick and its runs, or why there is none. */
+async function answersOf(
+  view: View | undefined,
+  schedule_id: string,
+  request_ids: readonly string[],
+): Promise<Record<string, TriggerAnswer>> {
+  const answers: Record<string, TriggerAnswer> = {}
+  for (const request_id of request_ids) {
+    const tick_id = manualTickId(schedule_id, request_id)
+    const tick = (await view?.row('schedule_ticks', [schedule_id, tick_id])) as ScheduleTickRow | undefined
+    const runs = tick === undefined ? [] : ((await readRunsOfTicks(view, [tick])).get(tick_id) ?? [])
+    answers[request_id] =
+      tick === undefined
+        ? {
+            problem: `The trigger ${request_id} was refused: the schedule changed in the same moment. Trigger it again, with another request_id.`,
+          }
+        : { tick_id, run_ids: runs.map(({ run_id }) => run_id) }
+  }
+  return answers
 }
 
 const countSchedules = (view: View): Promise<number> =>

@@ -7,7 +7,8 @@ import type { Workspace } from '../../turn/workspace.js'
 import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
 
 export type SchedulePokesDeps = {
-  readonly start: (definition: ScheduleDefinitionRow) => Promise<unknown>
+  /** false: it runs already, and waits for what it did not find. */
+  readonly start: (definition: ScheduleDefinitionRow) => Promise<boolean>
   readonly poke: (schedule_id: string) => Promise<unknown>
   readonly at_once: number
 }
@@ -44,7 +45,9 @@ export function createSchedulePokes({ start, poke, at_once }: SchedulePokesDeps)
         const now = `${definition.schedule_name} ${definition.definition_version} ${state.status}`
         const before = seen.get(schedule_id)
         seen.set(schedule_id, now)
-        if (isDefinedNow && definition.definition_version === 1 && before === undefined) waiting.set(schedule_id, () => start(definition))
+        if (isDefinedNow && definition.definition_version === 1 && before === undefined && state.status !== 'REMOVED') {
+          waiting.set(schedule_id, async () => (await start(definition)) || poke(schedule_id))
+        }
         // Of a process that has just come: what does not fire did not tick.
         else if (before === undefined ? isDefinedNow || state.status !== 'ACTIVE' : before !== now) {
           waiting.set(schedule_id, () => poke(schedule_id))

@@ -2,37 +2,77 @@
 // that whatever is said twice is there once. What cannot be said is answered as a sentence, and is not tried again.
 
 import { ID_RULES, idFault } from '../../core/ids.js'
+import { manualTickId } from '../../core/keys.js'
 import { REASON_CHARACTERS_MAX } from '../../core/limits.js'
 import { cutText } from '../../core/text.js'
+import { isProblem, type Problem } from '../../commands/problem.js'
+import type { RunDeps } from '../../commands/run-request.js'
 import { scheduleStatusDraft } from '../../commands/schedule/status.js'
+import { planScheduleTrigger } from '../../commands/schedule/trigger.js'
 import { refusedBatch, type Submit, submitDrafts } from '../../commands/submit.js'
 import type { Draft } from '../../events/draft.js'
+import type { View } from '../../readers/reader.js'
 import type { Asked } from '../../readers/wait.js'
 import type { ScheduleCommand } from '../../workflows/contract.js'
 
 /** Who signals in the UI and gives no name. */
 export const SIGNALLED_BY = 'temporal'
 
-export type Said = { readonly asked: Asked } | { readonly problem: string }
+/** `asked` is nothing to wait for where it was said before and has an outcome. */
+export type Said = { readonly asked: Asked | undefined } | { readonly problem: string }
 
 type StatusCommand = Extract<ScheduleCommand, { readonly kind: 'pause' | 'resume' }>
+type TriggerCommand = Extract<ScheduleCommand, { readonly kind: 'trigger' }>
 
-export async function sayStatus(submit: Submit, schedule_id: string, command: StatusCommand): Promise<Said> {
-  const fault = idFault('request_key', command.request_id, 'request_id')
-  if (fault !== undefined) return { problem: `The ${command.kind} was not taken: ${fault}` }
-  try {
-    const { events, segment_name } = await submitDrafts(submit, [statusDraft(schedule_id, command)], 'servo/loop')
-    const [event] = events
-    return { asked: { idempotency_key: event?.idempotency_key ?? '', event_id: event?.event_id ?? '', segment_name } }
-  } catch (error) {
-    const refused = refusedBatch(error)
-    if (refused === undefined) throw error
-    return { problem: `The ${command.kind} was not taken: ${refused.detail}` }
-  }
+export function sayStatus(submit: Submit, schedule_id: string, command: StatusCommand): Promise<Said> {
+  return saying(command, async () => submitFirst(submit, [statusDraft(schedule_id, command)]))
 }
 
+/** The tick and its runs in one batch, as they are planned on this view. */
+export function sayTrigger(
+  { submit, ...deps }: RunDeps & { readonly submit: Submit },
+  view: View | undefined,
+  schedule_id: string,
+  command: TriggerCommand,
+): Promise<Said> {
+  return saying(command, async () => {
+    const { request_id, partition, instant, requested_by, reason } = command
+    if (instant !== undefined && Number.isNaN(Date.parse(instant))) {
+      return { problem: `instant is ${JSON.stringify(instant)}. Give it an instant of RFC 3339, such as 2025-01-15T10:00:00.000Z.` }
+    }
+    const known = await view?.row('schedule_ticks', [schedule_id, manualTickId(schedule_id, request_id)])
+    if (known !== undefined) return { asked: undefined }
+    const asked = { partition, instant, requested_by: nameOf(requested_by), reason: reasonOf(reason) }
+    const planned = await planScheduleTrigger(deps, view, schedule_id, asked, { request_id, now: submit.appender.now() })
+    return isProblem(planned) ? { problem: planned.detail } : submitFirst(submit, planned.drafts)
+  })
+}
+
+async function saying(command: ScheduleCommand, say: () => Promise<Said>): Promise<Said> {
+  const fault = idFault('request_key', command.request_id, 'request_id')
+  const said = fault === undefined ? await say().catch(problemOf) : { problem: fault }
+  return 'problem' in said ? { problem: `The ${command.kind} was not taken. ${said.problem}` } : said
+}
+
+function problemOf(error: unknown): { readonly problem: string } {
+  const refused: Problem | undefined = refusedBatch(error)
+  if (refused === undefined) throw error
+  return { problem: refused.detail }
+}
+
+/** The outcome of the first is that of all: the others are caused by it. */
+async function submitFirst(submit: Submit, drafts: readonly Draft[]): Promise<Said> {
+  const { events, segment_name } = await submitDrafts(submit, drafts, 'servo/loop')
+  const [event] = events
+  return { asked: { idempotency_key: event?.idempotency_key ?? '', event_id: event?.event_id ?? '', segment_name } }
+}
+
+const nameOf = (requested_by: string | undefined): string =>
+  requested_by !== undefined && ID_RULES.text.test(requested_by) ? requested_by : SIGNALLED_BY
+const reasonOf = (reason: string | undefined): string | undefined =>
+  reason === undefined ? undefined : cutText(reason, REASON_CHARACTERS_MAX)
+
 function statusDraft(schedule_id: string, { kind, request_id, requested_by, reason }: StatusCommand): Draft {
-  const by = requested_by !== undefined && ID_RULES.text.test(requested_by) ? requested_by : SIGNALLED_BY
-  const why = reason === undefined ? undefined : cutText(reason, REASON_CHARACTERS_MAX)
-  return scheduleStatusDraft(schedule_id, { to: kind === 'pause' ? 'PAUSED' : 'ACTIVE', requested_by: by, reason: why }, request_id)
+  const to = kind === 'pause' ? 'PAUSED' : 'ACTIVE'
+  return scheduleStatusDraft(schedule_id, { to, requested_by: nameOf(requested_by), reason: reasonOf(reason) }, request_id)
 }

@@ -2,6 +2,7 @@
 
 import { z } from 'zod'
 import { assetDefinition } from '../../events/asset.js'
+import { partitionsAsked } from '../../events/partitions.js'
 import { count, dependency, id, instant, longCount } from '../../events/value.js'
 import { outcome } from './outcome.js'
 import { scheduleDeployed } from './schedule.js'
@@ -29,15 +30,12 @@ export const codeLocation = z
 export const locationPage = z.object({ code_locations: z.array(codeLocation), next_cursor: nextCursor }).meta({ id: 'CodeLocationPage' })
 
 // Events keep members that they do not know. Here one is a mistake of spelling, which would change what a definition does.
-const { partitions, retry } = assetDefinition.shape
-const [daily, fixed] = partitions.unwrap().options
+const { retry } = assetDefinition.shape
 const definitionAsked = z
   .strictObject({
     ...assetDefinition.shape,
     deps: z.array(dependency.strict()),
-    partitions: z
-      .discriminatedUnion('type', [daily.strict(), fixed.strict()], { error: 'an object with the type "daily" or "static"' })
-      .exactOptional(),
+    partitions: partitionsAsked.exactOptional(),
     retry: retry.unwrap().strict().exactOptional(),
   })
   .meta({ id: 'AssetDefinitionAsked' })

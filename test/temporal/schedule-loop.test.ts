@@ -1,0 +1,208 @@
+// The loop of a schedule on a real server, with a real automation: what it shows, what it takes, and what it lives through.
+
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { WorkflowHandle } from '@temporalio/client'
+import { defineSearchAttributeKey } from '@temporalio/common'
+import { WorkflowUpdateFailedError } from '@temporalio/client'
+import { workflowId } from '../../src/core/names.js'
+import { SECOND_MS } from '../../src/core/time.js'
+import type { ScheduleDefinition } from '../../src/events/schedule.js'
+import {
+  drainSignal,
+  pauseSignal,
+  pokeSignal,
+  resumeSignal,
+  scheduleStateQuery,
+  stateQuery,
+  triggerUpdate,
+} from '../../src/workflows/contract.js'
+import { type AutomationFixture, startAutomationFixture } from '../fixtures/automation.js'
+import { createSpeaker, ulidOf } from '../fixtures/say.js'
+import { withTemporal } from '../fixtures/temporal.js'
+import { until } from '../fixtures/until.js'
+
+const temporal = withTemporal()
+const TIMEOUT_MS = 90_000
+const YEARLY = ulidOf('yearly')
+const OFTEN = ulidOf('often')
+const OTHER = ulidOf('other')
+
+describe('the loop of a schedule', () => {
+  let fixture: AutomationFixture
+  const say = createSpeaker()
+
+  const handleOf = (schedule_id: string): WorkflowHandle =>
+    temporal().client.workflow.getHandle(workflowId(fixture.scope, 'schedule', schedule_id))
+  const stateOf = (schedule_id: string) => handleOf(schedule_id).query(scheduleStateQuery)
+  const untilStatus = (schedule_id: string, status: string) =>
+    until(`the loop says ${status}`, async () => (await stateOf(schedule_id)).status === status)
+  const tick = (fits: (row: Readonly<Record<string, unknown>>) => boolean) => fixture.row('schedule_ticks', fits)
+  const row = (schedule_id: string) => fixture.row('schedule_state', (state) => state['schedule_id'] === schedule_id)
+
+  async function detailsOf(schedule_id: string): Promise<readonly string[]> {
+    const metadata = (await handleOf(schedule_id).query('__temporal_workflow_metadata')) as { readonly currentDetails: string }
+    return metadata.currentDetails.split('\n')
+  }
+
+  async function append(...events: Parameters<AutomationFixture['appender']['append']>[0]): Promise<void> {
+    await fixture.appender.append(events)
+    await temporal().client.workflow.getHandle(workflowId(fixture.scope, 'workspace')).signal(pokeSignal)
+  }
+  const at = () => ({ at: fixture.appender.now() })
+  const define = (schedule_id: string, definition: Partial<ScheduleDefinition>, schedule_name: string) =>
+    append(say.scheduleDefined(schedule_id, { asset_selection: ['a'], ...definition }, { schedule_name }, at()))
+
+  beforeAll(async () => {
+    fixture = await startAutomationFixture(temporal())
+    const loop = temporal().client.workflow.getHandle(workflowId(fixture.scope, 'workspace'))
+    await until('the workspace has had a turn', async () => (await loop.query(stateQuery)).sequence > 0)
+    await append(say.locationDeployed('main', 0, {}, at()), say.assetDefined('a', {}, 'main', at()))
+    await define(YEARLY, { cron_expressions: ['0 10 1 1 *'], timezone: 'America/New_York' }, 'yearly')
+  }, TIMEOUT_MS)
+
+  afterAll(() => fixture?.stop(), TIMEOUT_MS)
+
+  test(
+    'is there as soon as the schedule is, and says what it is and when it fires',
+    async () => {
+      await untilStatus(YEARLY, 'ACTIVE')
+      const description = await handleOf(YEARLY).describe()
+      expect(await description.staticSummary()).toBe('yearly: 0 10 1 1 * (America/New_York)')
+      const attribute = (name: string) => description.typedSearchAttributes.get(defineSearchAttributeKey(name, 'KEYWORD'))
+      expect(['ServoKind', 'ServoEntityId', 'ServoStatus'].map(attribute)).toEqual(['schedule', YEARLY, 'ACTIVE'])
+      const year = new Date(fixture.appender.now()).getUTCFullYear() + 1
+      const next = description.typedSearchAttributes.get(defineSearchAttributeKey('ServoNextFireAt', 'DATETIME'))
+      expect(next).toEqual(new Date(`${year}-01-01T15:00:00Z`))
+      const fires = Array.from({ length: 5 }, (_, i) => `${year + i}-01-01T10:00:00-05:00`)
+      expect(await detailsOf(YEARLY)).toEqual([
+        '| | |',
+        '|---|---|',
+        '| name | yearly |',
+        '| cron | 0 10 1 1 * |',
+        '| zone | America/New_York |',
+        '| status | ACTIVE |',
+        `| next fire | ${fires[0]} |`,
+        '| last tick | none yet |',
+        `| next 5 fires | ${fires.join(', ')} |`,
+      ])
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'pauses and resumes by signals as the API does, with what they carry and without anything',
+    async () => {
+      await handleOf(YEARLY).signal(pauseSignal, { request_id: 'p-1', requested_by: 'user:7', reason: 'a | reason' })
+      await untilStatus(YEARLY, 'PAUSED')
+      expect(await row(YEARLY)).toMatchObject({ status: 'PAUSED', status_changed_by: 'user:7', status_reason: 'a | reason' })
+      const shown = (await detailsOf(YEARLY)).join('\n')
+      expect(shown).toMatch(/\| paused \| since \S+ by user:7: a \\\| reason \|/)
+      expect(shown).toContain('| next fire | none |')
+      const key = await fixture.row('idempotency_keys', ({ idempotency_key }) => idempotency_key === `schedule_status:${YEARLY}:p-1`)
+      expect(key).toMatchObject({ event_type: 'ScheduleStatusChanged' })
+
+      await handleOf(YEARLY).signal(resumeSignal)
+      await untilStatus(YEARLY, 'ACTIVE')
+      expect(await row(YEARLY)).toMatchObject({ status: 'ACTIVE', status_changed_by: 'temporal', status_reason: null })
+      // In one moment, in their order.
+      await handleOf(YEARLY).signal(pauseSignal)
+      await handleOf(YEARLY).signal(resumeSignal)
+      await until('both are done', async () => Number((await row(YEARLY))?.['state_version']) >= 5)
+      expect(await row(YEARLY)).toMatchObject({ status: 'ACTIVE' })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'is poked when the API paused its schedule, and when somebody changed it',
+    async () => {
+      await append(say.scheduleStatusChanged(YEARLY, 'PAUSED', { ...at(), request: 'api-1' }))
+      await untilStatus(YEARLY, 'PAUSED')
+      await append(say.scheduleStatusChanged(YEARLY, 'ACTIVE', { ...at(), request: 'api-2' }))
+      await untilStatus(YEARLY, 'ACTIVE')
+      const changed = { cron_expressions: ['0 11 1 1 *'], timezone: 'America/New_York', asset_selection: ['a'] }
+      await append(say.scheduleDefined(YEARLY, changed, { schedule_name: 'yearly' }, { ...at(), request: 'r2' }))
+      await until('its page says so', async () => (await detailsOf(YEARLY)).includes('| cron | 0 11 1 1 * |'))
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'triggers by an update, once for a request id, and tells what it cannot mean',
+    async () => {
+      const trigger = (asked: object) => handleOf(YEARLY).executeUpdate(triggerUpdate, { args: [asked as { request_id: string }] })
+      const first = await trigger({ request_id: 'by-hand-1' })
+      const manual = await tick(({ tick_id }) => tick_id === `${YEARLY}:manual:by-hand-1`)
+      expect(manual).toMatchObject({ kind: 'MANUAL', status: 'TRIGGERED', run_count: 1 })
+      expect(first).toEqual({ tick_id: `${YEARLY}:manual:by-hand-1`, run_ids: [manual?.['run_id']] })
+      expect(await trigger({ request_id: 'by-hand-1' })).toEqual(first)
+      expect(await trigger({ request_id: 'by-hand-2', instant: 'soon' })).toMatchObject({
+        problem: expect.stringContaining('instant is "soon"'),
+      })
+      expect(await trigger({ request_id: 'by hand' })).toMatchObject({ problem: expect.stringContaining('request_id is "by hand"') })
+      const refused = await trigger({ request_id: '' }).catch((error: unknown) => error)
+      expect(refused).toBeInstanceOf(WorkflowUpdateFailedError)
+      expect(String((refused as Error).cause)).toContain('The trigger has no request_id')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'ticks when it is due, and shows the tick; a new run of the workflow goes on where the old one was',
+    async () => {
+      await define(OFTEN, { cron_expressions: ['*/2 * * * * *'], timezone: 'UTC' }, 'often')
+      await until('it has ticked twice', () => tick((row) => row['schedule_id'] === OFTEN && row['status'] === 'TRIGGERED'))
+      await until('its page says so', async () =>
+        (await detailsOf(OFTEN)).some((line) => /\| last tick \| \S+ TRIGGERED, decided/.test(line)),
+      )
+      const { runId } = await handleOf(OFTEN).describe()
+      await handleOf(OFTEN).signal(drainSignal)
+      await until('it runs anew', async () => (await handleOf(OFTEN).describe()).runId !== runId)
+      await untilStatus(OFTEN, 'ACTIVE')
+      expect(await detailsOf(OFTEN)).toContain('| cron | */2 * * * * * |')
+      await append(say.scheduleStatusChanged(OFTEN, 'PAUSED', at()))
+      await untilStatus(OFTEN, 'PAUSED')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'waits for a schedule that nobody knows, and ends with the tombstone alone',
+    async () => {
+      const { client } = temporal()
+      const id = workflowId(fixture.scope, 'schedule', OTHER)
+      await client.workflow.start('scheduleLoop', {
+        workflowId: id,
+        taskQueue: 'servo-loops',
+        args: [{ v: 1, ...fixture.scope, schedule_id: OTHER, commands: [], failures: 0, last_error: null }],
+      })
+      await untilStatus(OTHER, 'WAITING')
+      await define(OTHER, { cron_expressions: ['0 0 1 1 *'], timezone: 'UTC' }, 'other')
+      await handleOf(OTHER).signal(pokeSignal)
+      await untilStatus(OTHER, 'ACTIVE')
+      await append(say.scheduleRemoved(OTHER, at()))
+      await until('it is over', async () => (await handleOf(OTHER).describe()).status.name === 'COMPLETED')
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'is there again, with its schedule as it was, after its automation and its run are gone',
+    async () => {
+      await handleOf(YEARLY).signal(pauseSignal, { requested_by: 'user:8' })
+      await untilStatus(YEARLY, 'PAUSED')
+      await handleOf(YEARLY).terminate('by hand')
+      const other = await startAutomationFixture(temporal(), { folder: fixture.folder })
+      try {
+        await until('it runs', async () => (await handleOf(YEARLY).describe()).status.name === 'RUNNING')
+        await untilStatus(YEARLY, 'PAUSED')
+        expect((await detailsOf(YEARLY)).join('\n')).toContain('by user:8')
+        expect(await tick(({ tick_id }) => tick_id === `${OTHER}:0`)).toBeUndefined()
+        expect((await handleOf(OTHER).describe()).status.name).toBe('COMPLETED')
+      } finally {
+        await other.stop()
+      }
+    },
+    TIMEOUT_MS + SECOND_MS,
+  )
+})
