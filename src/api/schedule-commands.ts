@@ -18,9 +18,8 @@ import {
   scheduleQuery,
   scheduleRemoved,
   scheduleStatusAsked,
-  scheduleTriggerAsked,
-  scheduleTriggered,
 } from './contract/schedule.js'
+import { scheduleTriggerAsked, scheduleTriggered } from './contract/schedule-tick.js'
 import { claimOf, requestOf, waited } from './http/claimed.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { planned } from './http/views.js'

@@ -4,15 +4,8 @@ import { compareText } from '../core/order.js'
 import { scheduleOrProblem } from '../commands/schedule/target.js'
 import { scheduleDocument, tickDocument } from '../readers/schedule-document.js'
 import { readNewestTicks, readRunsOfTicks, readSchedules, type Schedule, scheduleFilter } from '../readers/schedules.js'
-import {
-  schedule,
-  scheduleListQuery,
-  schedulePage,
-  scheduleParams,
-  scheduleReadQuery,
-  tickListQuery,
-  tickPage,
-} from './contract/schedule.js'
+import { schedule, scheduleListQuery, schedulePage, scheduleParams, scheduleReadQuery } from './contract/schedule.js'
+import { tickListQuery, tickPage } from './contract/schedule-tick.js'
 import { readCursor, writeCursor } from './http/cursor.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { viewFor } from './http/views.js'

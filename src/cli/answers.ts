@@ -19,16 +19,8 @@ import type {
   taskPage,
   timelineEntry,
 } from '../api/contract/run.js'
-import type {
-  dryRunAnswer,
-  firesAnswer,
-  schedule,
-  scheduleAccepted,
-  scheduleAsked,
-  schedulePatch,
-  scheduleTick,
-  scheduleTriggered,
-} from '../api/contract/schedule.js'
+import type { schedule, scheduleAccepted, scheduleAsked, schedulePatch } from '../api/contract/schedule.js'
+import type { dryRunAnswer, firesAnswer, scheduleTick, scheduleTriggered } from '../api/contract/schedule-tick.js'
 import type { taskWhy } from '../api/contract/why.js'
 
 export type Run = z.output<typeof run>

@@ -33,8 +33,12 @@ type Tick = Readonly<Record<string, unknown>> & { readonly runs: readonly { read
 const ticksOf = async (name: string, query = ''): Promise<readonly Tick[]> =>
   (await ask.get(`/schedules/${name}/ticks?fresh=true${query}`)).body['ticks'] as Tick[]
 
-/** Lets the clock go on, and turns run. */
-async function pass(seconds: number): Promise<void> {
+let passed_ms = 0
+
+/** Lets the clock go on to a second after the next full minute, and turns run: one instant of a schedule of every minute. */
+async function nextMinute(): Promise<void> {
+  const seconds = 61 - (Math.floor((Date.now() + passed_ms) / 1_000) % 60)
+  passed_ms += seconds * 1_000
   world.passSeconds(seconds)
   await world.turn.run()
 }
@@ -127,8 +131,8 @@ describe('a trigger', () => {
 describe('ticks of the clock', () => {
   test('are listed newest first, with their delay, their runs and their local time, and take filters', async () => {
     await create('minutely', { cron_expressions: '* * * * *', timezone: 'Asia/Kolkata', overlap_policy: 'SKIP' })
-    await pass(61)
-    await pass(61)
+    await nextMinute()
+    await nextMinute()
     const [second, first, ...others] = await ticksOf('minutely')
     expect(others).toEqual([])
     expect(first).toMatchObject({

@@ -56,7 +56,13 @@ function run(command: string): Promise<{ readonly code: number; readonly said: s
 
 describe('the commands of the documents', () => {
   test('are there', () => {
-    expect([...new Set(blocks.map(({ path }) => path))].sort()).toEqual(['docs/api.md', 'docs/cli.md', 'docs/getting-started.md'])
+    expect([...new Set(blocks.map(({ path }) => path))].sort()).toEqual([
+      'README.md',
+      'docs/api.md',
+      'docs/cli.md',
+      'docs/getting-started.md',
+      'docs/schedules.md',
+    ])
   })
 
   test.each(blocks.map(({ path, lines }) => ({ path, first: lines[0], lines })))(

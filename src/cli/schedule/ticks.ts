@@ -1,7 +1,8 @@
 // `servo schedule ticks`: what became of the instants of a schedule, and waiting for one that runs.
 
 import type { Command } from 'commander'
-import { TICK_KINDS, TICK_STATUSES } from '../../api/contract/schedule.js'
+import { TICK_STATUSES } from '../../api/contract/schedule.js'
+import { TICK_KINDS } from '../../api/contract/schedule-tick.js'
 import type { Schedule, ScheduleTick } from '../answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount, parseDuration, parseInstant, parseOneOf } from '../arguments.js'
