@@ -66,6 +66,9 @@ const MAY_IMPORT = {
   cli: ['core/errors', 'core/spelling', 'api/contract'],
   // Counts instants by itself: nobody needs a server to see when a cron fires.
   'cli/schedule/preview': ['core', 'api/contract'],
+  // Nor to see which keys a definition has.
+  'cli/partition/keys': ['core', 'api/contract'],
+  'cli/partition/listing': ['core', 'partitions', 'api/contract'],
   'cli/local': ['core', 'partitions', 'readers', 'commands', 'turn', 'compactor', 'sdk', 'bin', 'api/contract'],
   console: ['api/contract'],
   bin: ['*'],

@@ -140,6 +140,7 @@ Try next, in another terminal${told(dev)}${dev.export_line === undefined ? ':' :
   npx servo asset graph
   npx servo run start shop.daily_revenue+ --partition 2025-01-03 --wait
   npx servo run logs last
+  npx servo schedule ticks quickstart --wait 90s
 
 Edit ${SHOWN_MODULE}, then \`npx servo deploy ${SHOWN_MODULE}\` and run it again.
 Ctrl-C stops everything; npm start goes on from here.`

@@ -10,9 +10,11 @@ import { close, runSteps, stopAll, suite, tool } from './steps.js'
 /** What must be there, and whatever else has tests: no folder is left out because nobody listed it. */
 const SUITES = ['system', 'temporal', 'properties', 'contract', 'invariants', 'crash', 'integration', 'tidy']
 
-/** Simulated here; `npm run sim` runs any number of others. A seed of execution takes as long as five of the truth layer. */
+/** Simulated here; `npm run sim` runs any number of others. A seed of execution takes as long as five of the truth layer, and
+ *  one of schedules as three. */
 const SEEDS = 200
 const EXECUTION_SEEDS = 40
+const SCHEDULE_SEEDS = 20
 
 /** Of the crash points that cost most, one in so many is run here; `npm run crash` runs all of them. */
 const CRASH_SAMPLE = 8
@@ -45,6 +47,7 @@ const simulationSteps = () => [
     return seedsStep(`seeds from ${first}`, 'truth', first, SEEDS / 2)
   }),
   seedsStep('seeds of execution', 'execution', 1, EXECUTION_SEEDS),
+  seedsStep('seeds of schedules', 'schedules', 1, SCHEDULE_SEEDS),
 ]
 
 /** Real processes that die while they work; the seed is on its last line, and another one each time. */
@@ -70,6 +73,7 @@ const FIRST = [
   'seeds from 1',
   'seeds from 101',
   'seeds of execution',
+  'seeds of schedules',
   'crash parquet 1',
   'crash parquet 2',
   'crash',

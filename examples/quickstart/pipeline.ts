@@ -2,7 +2,7 @@
 
 import { mkdir, readFile, rename, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { asset, daily, defineCodeLocation, type RunContext } from 'servo'
+import { asset, daily, defineCodeLocation, lastComplete, type RunContext, schedule } from 'servo'
 
 /** A partition for each day that there are orders of: 2025-01-01 to 2025-01-05. */
 const days = daily({ start_date: '2025-01-01', end_date: '2025-01-06' })
@@ -104,7 +104,22 @@ export const report = asset({
   },
 })
 
-export const quickstart = defineCodeLocation({ name: 'quickstart', assets: [products, orders, dailyRevenue, report] })
+/** Every minute, so that there is something to see. `npx servo schedule pause quickstart` lets it rest. */
+const everyMinute = schedule({
+  name: 'quickstart',
+  description: 'The last day once more, and the report.',
+  cron: '* * * * *',
+  assets: '+shop.report',
+  partitions: lastComplete(),
+  overlap_policy: 'SKIP',
+  max_catchup_ticks: 1,
+})
+
+export const quickstart = defineCodeLocation({
+  name: 'quickstart',
+  assets: [products, orders, dailyRevenue, report],
+  schedules: [everyMinute],
+})
 
 /** The days of a task one by one: it says how far it is, and stops where it is asked to. */
 function* daysOf({ partitions, heartbeat, signal }: RunContext<string, typeof days>): Generator<string> {

@@ -25,6 +25,7 @@ import { addRunHistoryRoutes } from './run-history.js'
 import { addRerunRoutes } from './run-reruns.js'
 import { addRunRoutes } from './runs.js'
 import { addScheduleCommands } from './schedule-commands.js'
+import { addSchedulePreviews } from './schedule-previews.js'
 import { addScheduleRoutes } from './schedules.js'
 import { addSystemRoutes } from './system.js'
 import { addWhyRoute } from './task-why.js'
@@ -80,6 +81,7 @@ function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   addCodeLocationRoutes(app, deps)
   addScheduleRoutes(app, deps)
   addScheduleCommands(app, deps)
+  addSchedulePreviews(app, deps)
   addPoolRoutes(app, deps)
   addConflictRoutes(app, deps)
 }

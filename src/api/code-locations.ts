@@ -3,6 +3,7 @@
 
 import { type Claimed, submitClaimed } from '../commands/claims.js'
 import { type DeployDiff, planDeploy } from '../commands/deploy.js'
+import { unfoldable } from '../commands/foldable.js'
 import { isProblem, type Problem, problem } from '../commands/problem.js'
 import { DEPLOY_REQUEST_BYTES_MAX } from '../core/limits.js'
 import { readDocument, readPage } from '../readers/document.js'
@@ -109,9 +110,12 @@ function addDeploy(app: Api, deps: RouteDeps): void {
           claimOf(request, 'POST /code-locations/{location_name}/deploy', body),
           requestOf(body, params),
           async (request_id) => {
-            const plan = await planDeploy(await freshView(deps), asked, request_id)
+            const view = await freshView(deps)
+            const plan = await planDeploy(view, asked, request_id)
             if (isProblem(plan)) return plan
             const { drafts, diff, location_version } = plan
+            const notYet = unfoldable(view, drafts)
+            if (notYet !== undefined) return notYet
             return {
               drafts,
               source: 'servo/deploy',
@@ -146,6 +150,10 @@ async function deployRefused({ current }: RouteDeps, { events }: Claimed, sequen
   if (reason === 'OWNED_ELSEWHERE') {
     const sentence = `${String(named['asset_key'])} belongs to the code location ${String(named['location_name'])}, which was deployed meanwhile.`
     return problem('conflict', `Nothing was deployed. ${sentence} Remove it there first, or give this one another key.`, { members })
+  }
+  if (reason === 'NAME_TAKEN') {
+    const sentence = `The name ${String(named['schedule_name'])} belongs to the schedule ${String(named['schedule_id'])}, which got it meanwhile.`
+    return problem('conflict', `Nothing was deployed. ${sentence} Choose another, or rename that one first.`, { members })
   }
   return problem(
     'conflict',

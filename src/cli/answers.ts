@@ -19,6 +19,16 @@ import type {
   taskPage,
   timelineEntry,
 } from '../api/contract/run.js'
+import type {
+  dryRunAnswer,
+  firesAnswer,
+  schedule,
+  scheduleAccepted,
+  scheduleAsked,
+  schedulePatch,
+  scheduleTick,
+  scheduleTriggered,
+} from '../api/contract/schedule.js'
 import type { taskWhy } from '../api/contract/why.js'
 
 export type Run = z.output<typeof run>
@@ -46,6 +56,15 @@ export type DeployAnswer = z.output<typeof deployAnswer>
 
 export type Pool = z.output<typeof pool>
 export type PoolAccepted = z.output<typeof poolAccepted>
+
+export type Schedule = z.output<typeof schedule>
+export type ScheduleAsked = z.input<typeof scheduleAsked>
+export type SchedulePatch = z.input<typeof schedulePatch>
+export type ScheduleAccepted = z.output<typeof scheduleAccepted>
+export type ScheduleTriggered = z.output<typeof scheduleTriggered>
+export type ScheduleTick = z.output<typeof scheduleTick>
+export type ScheduleFires = z.output<typeof firesAnswer>
+export type ScheduleDryRun = z.output<typeof dryRunAnswer>
 
 export type RunKeyConflict = z.output<typeof runKeyConflict>
 export type ConflictPage = z.output<typeof conflictPage>

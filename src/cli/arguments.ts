@@ -34,6 +34,16 @@ export function parseInstant(text: string): number {
   throw new InvalidArgumentError('Give an instant with its offset, such as 2025-03-09T03:00:00-04:00 or 2025-03-09T07:00:00Z.')
 }
 
+const UNITS_MS: Readonly<Record<string, number>> = { '': 1_000, s: 1_000, m: 60_000, h: 3_600_000 }
+
+/** In milliseconds: `90s`, `2m`, `1h`, or seconds. */
+export function parseDuration(text: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,6})([smh]?)$/.exec(text) ?? []
+  const unit_ms = UNITS_MS[unit]
+  if (number !== '' && unit_ms !== undefined) return Number(number) * unit_ms
+  throw new InvalidArgumentError('Give a time such as 90s, 2m or 1h.')
+}
+
 export const collect = (value: string, before: readonly string[] = []): readonly string[] => [...before, value]
 
 /** States are written in capitals, and typed as people like. */

@@ -26,7 +26,7 @@ export type ApiClient = {
   readonly url: string
   readonly get: <T>(path: string, query?: Query) => Promise<T>
   readonly post: <T>(path: string, body: unknown, options?: SendOptions) => Promise<T>
-  readonly send: <T>(method: 'PUT' | 'DELETE', path: string, body: unknown, options?: SendOptions) => Promise<T>
+  readonly send: <T>(method: 'PUT' | 'PATCH' | 'DELETE', path: string, body: unknown, options?: SendOptions) => Promise<T>
 }
 
 type SendOptions = { readonly query?: Query; readonly idempotency_key?: string }

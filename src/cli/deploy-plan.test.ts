@@ -20,16 +20,26 @@ describe('the plan of a deploy', () => {
       removed: ['old'],
       unchanged_count: 7,
       location: [{ member: 'slots', from: 64, to: 8 }],
+      schedules: {
+        added: ['nightly'],
+        changed: [{ schedule_name: 'hourly', members: [{ member: 'timezone', from: 'UTC', to: 'Europe/Berlin' }] }],
+        removed: ['weekly'],
+        unchanged_count: 2,
+      },
     }
     expect(planLines(diff, 'quickstart', PLAIN)).toEqual([
       '+ events_daily',
+      '+ schedule nightly',
       '~ location quickstart',
       '    slots: 64 -> 8',
       '~ raw_events',
       '    code_version: "1" -> "2"',
       '    retry: (none) -> {"max_attempts":3}',
+      '~ schedule hourly',
+      '    timezone: "UTC" -> "Europe/Berlin"',
       '- old',
-      '= 7 unchanged',
+      '- schedule weekly',
+      '= 9 unchanged',
     ])
   })
 
@@ -37,6 +47,7 @@ describe('the plan of a deploy', () => {
     expect(planLines(NOTHING, 'quickstart', PLAIN)).toEqual([])
     expect(isEmptyDiff(NOTHING)).toBe(true)
     expect(isEmptyDiff({ ...NOTHING, unchanged_count: 3 })).toBe(true)
+    expect(isEmptyDiff({ ...NOTHING, schedules: { added: ['x'], changed: [], removed: [], unchanged_count: 0 } })).toBe(false)
     expect(isEmptyDiff({ ...NOTHING, location: [{ member: 'slots', from: 1, to: 2 }] })).toBe(false)
   })
 

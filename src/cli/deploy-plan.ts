@@ -6,23 +6,29 @@ import { painted, type Screen } from './screen.js'
 type Diff = DeployAnswer['diff']
 type MemberChange = Diff['location'][number]
 
-export const isEmptyDiff = ({ added, changed, removed, location }: Diff): boolean =>
-  added.length + changed.length + removed.length + location.length === 0
+const NO_SCHEDULES: NonNullable<Diff['schedules']> = { added: [], changed: [], removed: [], unchanged_count: 0 }
+
+export const isEmptyDiff = ({ added, changed, removed, location, schedules = NO_SCHEDULES }: Diff): boolean =>
+  [added, changed, removed, location, schedules.added, schedules.changed, schedules.removed].every(({ length }) => length === 0)
 
 /** `+` added, `~` changed with its members below, `-` removed, `=` how many stay. */
 export function planLines(diff: Diff, location_name: string, screen: Pick<Screen, 'hasColour'>): readonly string[] {
-  const { added, changed, removed, location, unchanged_count } = diff
+  const { added, changed, removed, location, schedules = NO_SCHEDULES } = diff
+  const unchanged_count = diff.unchanged_count + schedules.unchanged_count
   const changes: readonly (readonly [string, readonly MemberChange[]])[] = [
     ...(location.length === 0 ? [] : [[`location ${location_name}`, location] as const]),
     ...changed.map(({ asset_key, members }) => [asset_key, members] as const),
+    ...schedules.changed.map(({ schedule_name, members }) => [`schedule ${schedule_name}`, members] as const),
   ]
   return [
-    ...added.map((asset_key) => painted(screen, 'green', `+ ${asset_key}`)),
+    ...[...added, ...schedules.added.map(named)].map((what) => painted(screen, 'green', `+ ${what}`)),
     ...changes.flatMap(([what, members]) => [painted(screen, 'yellow', `~ ${what}`), ...members.map(memberLine)]),
-    ...removed.map((asset_key) => painted(screen, 'red', `- ${asset_key}`)),
+    ...[...removed, ...schedules.removed.map(named)].map((what) => painted(screen, 'red', `- ${what}`)),
     ...(unchanged_count === 0 ? [] : [`= ${unchanged_count} unchanged`]),
   ]
 }
+
+const named = (schedule_name: string): string => `schedule ${schedule_name}`
 
 function memberLine({ member, from, to }: MemberChange): string {
   return `    ${member}: ${valueText(from)} -> ${valueText(to)}`

@@ -53,9 +53,17 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
+    name: 'partition',
+    summary: 'the keys of a definition, and the windows of time that they stand for',
+    load: async () => (await import('./partition.js')).addPartitionCommands,
+  },
+  {
     name: 'schedule',
-    summary: 'when a cron fires',
-    load: async () => (await import('./schedule.js')).addScheduleCommands,
+    summary: 'make schedules, look at them and their ticks, pause and trigger them; when a cron fires',
+    load: async () => {
+      const { addScheduleCommands } = await import('./schedule.js')
+      return (group) => addScheduleCommands(group, around())
+    },
   },
   {
     name: 'pool',

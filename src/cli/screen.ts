@@ -48,6 +48,10 @@ const STATE_COLOURS: Readonly<Record<string, Colour>> = {
   CANCELLED: 'yellow',
   SKIPPED: 'yellow',
   BLOCKED: 'grey',
+  TRIGGERED: 'green',
+  ACTIVE: 'green',
+  PAUSED: 'yellow',
+  REMOVED: 'grey',
 }
 
 /** `text` is the state, with what pads it. */

@@ -6,30 +6,70 @@ import { cyclesIn } from '../core/cycle.js'
 import { DEFINITION_BYTES_MAX, LOCATION_BYTES_MAX, LOCATION_DEFINITIONS_MAX, TIMEOUT_SECONDS_MIN } from '../core/limits.js'
 import { suggestion } from '../core/spelling.js'
 import type { AssetDefinition } from '../events/asset.js'
-import { parseDefinition } from '../partitions/definition.js'
+import { parseDeployable } from '../partitions/definition.js'
 import { isRefusal } from '../partitions/key-order.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
+import { type AssetGraph, assetGraphOf } from '../projections/asset-selection.js'
+import type { Schedule } from '../readers/schedules.js'
 import type { Fault } from './problem.js'
+import { type DeployedSchedule, deployedScheduleFaults, scheduleBytes } from './schedule/deployed.js'
 
-type Deploy = { readonly location_name: string; readonly assets: readonly AssetDefinition[] }
+type Deploy = {
+  readonly location_name: string
+  readonly assets: readonly AssetDefinition[]
+  readonly schedules?: readonly DeployedSchedule[] | undefined
+}
 type Current = ReadonlyMap<string, AssetDefinitionRow>
 
-export function deployFaults(deploy: Deploy, current: Current): readonly Fault[] {
-  return [...sizeFaults(deploy), ...ownFaults(deploy, current), ...dependencyFaults(deploy, current), ...removalFaults(deploy, current)]
+export function deployFaults(deploy: Deploy, current: Current, schedules: readonly Schedule[]): readonly Fault[] {
+  const { location_name, schedules: asked = [] } = deploy
+  return [
+    ...sizeFaults(deploy),
+    ...ownFaults(deploy, current),
+    ...dependencyFaults(deploy, current),
+    ...removalFaults(deploy, current),
+    ...deployedScheduleFaults(location_name, asked, schedules, graphAfter(deploy, current)),
+  ]
 }
 
-function sizeFaults({ assets }: Deploy): readonly Fault[] {
-  const bytes = assets.reduce((sum, definition) => sum + canonicalBytes(definition), 0)
+/** What a schedule of the deploy selects from: the assets as they will be. */
+function graphAfter({ location_name, assets }: Deploy, current: Current): AssetGraph {
+  const others = [...current.values()].filter((row) => row.location_name !== location_name)
+  return assetGraphOf([...others, ...assets.map((definition) => rowOf(definition, location_name))])
+}
+
+const rowOf = (definition: AssetDefinition, location_name: string): AssetDefinitionRow => ({
+  asset_key: definition.asset_key,
+  definition_hash: '',
+  state: 'CURRENT',
+  location_name,
+  location_version: 0,
+  group_name: definition.group ?? null,
+  description: definition.description ?? null,
+  code_version: definition.code_version ?? null,
+  partitions: definition.partitions ?? null,
+  deps: definition.deps,
+  definition,
+  defined_at: 0,
+  current_since_at: null,
+  ended_at: null,
+  row_version: 0,
+  last_event_id: '',
+})
+
+function sizeFaults({ assets, schedules = [] }: Deploy): readonly Fault[] {
+  const bytes = assets.reduce((sum, definition) => sum + canonicalBytes(definition), scheduleBytes(schedules))
   if (bytes > LOCATION_BYTES_MAX) {
     return [
       {
         path: 'assets',
-        message: `assets has ${bytes} bytes of JSON, and ${LOCATION_BYTES_MAX} is the most. Split it into several locations.`,
+        message: `${schedules.length === 0 ? 'assets has' : 'assets and schedules have'} ${bytes} bytes of JSON, and ${LOCATION_BYTES_MAX} is the most. Split it into several locations.`,
       },
     ]
   }
-  if (assets.length <= LOCATION_DEFINITIONS_MAX) return []
-  const message = `assets has ${assets.length}, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`
+  const count = assets.length + schedules.length
+  if (count <= LOCATION_DEFINITIONS_MAX) return []
+  const message = `${schedules.length === 0 ? 'assets has' : 'assets and schedules are'} ${count}, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`
   return [{ path: 'assets', message }]
 }
 
@@ -47,7 +87,7 @@ function ownFaults({ location_name, assets }: Deploy, current: Current): readonl
       const message = `${asset_key} belongs to the code location ${owner.location_name}. Remove it there first, or give this one another key.`
       faults.push({ path: `${path}.asset_key`, message })
     }
-    const parsed = partitions === undefined ? undefined : parseDefinition(partitions)
+    const parsed = partitions === undefined ? undefined : parseDeployable(partitions)
     if (parsed !== undefined && isRefusal(parsed)) faults.push({ path: `${path}.partitions`, message: `${asset_key}: ${parsed.problem}` })
     faults.push(...timeoutFaults(definition, path))
     const bytes = canonicalBytes(definition)

@@ -9,8 +9,11 @@ import type { Draft } from '../events/draft.js'
 import type { AssetDefinitionRow, CodeLocationRow } from '../projections/asset-table.js'
 import { readAssetGraph } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
+import { readSchedules } from '../readers/schedules.js'
 import { deployFaults } from './deploy-faults.js'
 import { type Problem, problem } from './problem.js'
+import { definitionOfRow } from './schedule/definition.js'
+import { type DeployedSchedule, type MatchedSchedules, matchSchedules, scheduleDrafts } from './schedule/deployed.js'
 
 export type DeployAsked = {
   readonly location_name: string
@@ -20,6 +23,7 @@ export type DeployAsked = {
   readonly code_version?: string | undefined
   readonly sdk?: string | undefined
   readonly assets: readonly AssetDefinition[]
+  readonly schedules?: readonly DeployedSchedule[] | undefined
   /** What the deployer has seen; the newest one where it is left out. 0: the location is new. */
   readonly expected_location_version?: number | undefined
   readonly requested_by?: string | undefined
@@ -33,6 +37,14 @@ export type DeployDiff = {
   readonly unchanged_count: number
   /** Members of the location itself that change: its URL, its slots. */
   readonly location: readonly MemberChange[]
+  readonly schedules: ScheduleDiff
+}
+/** By name; a renamed one is changed, and its name among its members. */
+export type ScheduleDiff = {
+  readonly added: readonly string[]
+  readonly changed: readonly { readonly schedule_name: string; readonly members: readonly MemberChange[] }[]
+  readonly removed: readonly string[]
+  readonly unchanged_count: number
 }
 export type MemberChange = { readonly member: string; readonly from: unknown; readonly to: unknown }
 export type AssetChange = { readonly asset_key: string; readonly members: readonly MemberChange[] }
@@ -57,22 +69,42 @@ export async function planDeploy(view: View | undefined, asked: DeployAsked, req
       { members: { location_version: version } },
     )
   }
-  const faults = deployFaults(asked, definitions)
+  const schedules = await readSchedules(view)
+  const matched = matchSchedules(asked.location_name, asked.schedules ?? [], schedules)
+  const faults = deployFaults(asked, definitions, schedules)
   if (faults.length > 0) {
     return problem('bad-input', `Nothing was deployed. ${faults.map(({ message }) => message).join(' ')}`, { faults })
   }
   const current = [...definitions.values()].filter(({ location_name }) => location_name === asked.location_name)
-  const diff = diffOf(asked, location, current)
-  const content_sha256 = locationContentSha256(asked.location_name, asked.assets)
+  const diff = { ...diffOf(asked, location, current), schedules: scheduleDiff(matched) }
+  const content_sha256 = locationContentSha256(asked.location_name, asked.assets, asked.schedules)
   const isSame = location !== undefined && location.content_sha256 === content_sha256 && diff.location.length === 0
-  const drafts = isSame && isEmpty(diff) ? [] : draftsOf(asked, { diff, current, content_sha256, version, request_id })
+  const drafts = isSame && isEmpty(diff) ? [] : draftsOf(asked, { diff, matched, current, content_sha256, version, request_id })
   return { location_version: version, content_sha256, diff, drafts }
 }
 
-export const isEmpty = ({ added, changed, removed, location }: DeployDiff): boolean =>
-  added.length + changed.length + removed.length + location.length === 0
+export const isEmpty = ({ added, changed, removed, location, schedules }: DeployDiff): boolean =>
+  [added, changed, removed, location, schedules.added, schedules.changed, schedules.removed].every(({ length }) => length === 0)
 
-function diffOf(asked: DeployAsked, location: CodeLocationRow | undefined, current: readonly AssetDefinitionRow[]): DeployDiff {
+function scheduleDiff({ kept, removed }: MatchedSchedules): ScheduleDiff {
+  const changed = kept.flatMap(({ schedule_name, definition, before }) => {
+    if (before === undefined) return []
+    const from = { ...definitionOfRow(before.definition), schedule_name: before.definition.schedule_name }
+    const members = memberChanges(from, { ...definition, schedule_name })
+    return members.length === 0 ? [] : [{ schedule_name, members }]
+  })
+  const known_count = kept.filter(({ before }) => before !== undefined).length
+  return {
+    added: kept.filter(({ before }) => before === undefined).map(({ schedule_name }) => schedule_name),
+    changed,
+    removed: removed.map(({ definition }) => definition.schedule_name),
+    unchanged_count: known_count - changed.length,
+  }
+}
+
+type AssetDiff = Omit<DeployDiff, 'schedules'>
+
+function diffOf(asked: DeployAsked, location: CodeLocationRow | undefined, current: readonly AssetDefinitionRow[]): AssetDiff {
   const before = new Map(current.map((row) => [row.asset_key, row.definition]))
   const after = new Map([...asked.assets].sort((a, b) => compareText(a.asset_key, b.asset_key)).map((each) => [each.asset_key, each]))
   const kept = [...after.values()].filter(({ asset_key }) => before.has(asset_key))
@@ -119,13 +151,14 @@ function memberChanges(before: object, after: object): readonly MemberChange[] {
 
 type Planned = {
   readonly diff: DeployDiff
+  readonly matched: MatchedSchedules
   readonly current: readonly AssetDefinitionRow[]
   readonly content_sha256: string
   readonly version: number
   readonly request_id: string
 }
 
-function draftsOf(asked: DeployAsked, { diff, current, content_sha256, version, request_id }: Planned): readonly Draft[] {
+function draftsOf(asked: DeployAsked, { diff, matched, current, content_sha256, version, request_id }: Planned): readonly Draft[] {
   const { location_name, requested_by, reason } = asked
   const by = { ...(requested_by === undefined ? {} : { requested_by }), ...(reason === undefined ? {} : { reason }) }
   const about = { correlation_id: `deploy:${location_name}:${request_id}` }
@@ -146,7 +179,7 @@ function draftsOf(asked: DeployAsked, { diff, current, content_sha256, version, 
       ...(asked.code_version === undefined ? {} : { code_version: asked.code_version }),
       ...(asked.sdk === undefined ? {} : { sdk: asked.sdk }),
       asset_count: asked.assets.length,
-      schedule_count: 0,
+      schedule_count: (asked.schedules ?? []).length,
       sensor_count: 0,
       ...by,
     },
@@ -174,5 +207,6 @@ function draftsOf(asked: DeployAsked, { diff, current, content_sha256, version, 
         payload: { location_name, asset_key, ...by },
       }),
     ),
+    ...scheduleDrafts(matched, { location_name, ...about, request_id, asked }),
   ]
 }

@@ -4,7 +4,7 @@
 import { INLINE_KEYS_MAX } from '../core/limits.js'
 import type { Selector } from '../events/value.js'
 import { indexRange, isRefusal } from '../partitions/key-order.js'
-import { keyOrderOf } from '../partitions/selector.js'
+import { keyOrderOf } from '../partitions/order.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { Fault } from './problem.js'
 
@@ -25,6 +25,23 @@ export function writePartitions(asked: AskedPartitions | undefined): WrittenPart
   }
   const keys = [...new Set(asked.keys)].sort()
   return keys.length <= INLINE_KEYS_MAX ? { selector: { keys } } : { long_list: keys }
+}
+
+/** Keys of several dimensions have a short form; what is written down are the keys themselves. Assets of one run that have
+ *  such keys in common have the same dimensions. */
+export function canonicalPartitions(
+  asked: AskedPartitions | undefined,
+  definitions: readonly AssetDefinitionRow[],
+): AskedPartitions | undefined {
+  const definition = definitions.find(({ partitions }) => partitions?.type === 'multi')
+  const order = keyOrderOf(definition?.partitions)
+  if (asked === undefined || 'all' in asked || isRefusal(order)) return asked
+  const canonical = (key: string): string => {
+    const found = order.indexOf(key)
+    return isRefusal(found) ? key : (order.keyAt(found.index) ?? key)
+  }
+  if ('keys' in asked) return { keys: asked.keys.map(canonical) }
+  return { range: { start: canonical(asked.range.start), end: canonical(asked.range.end) } }
 }
 
 /** Faults are told for a few keys and a few assets: the rest is mended by the same change. */

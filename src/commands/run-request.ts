@@ -14,7 +14,7 @@ import { selectAssets } from '../projections/asset-selection.js'
 import { readAssetGraph } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
 import { type Problem, problem } from './problem.js'
-import { type AskedPartitions, partitionFaults, writePartitions } from './run-partitions.js'
+import { type AskedPartitions, canonicalPartitions, partitionFaults, writePartitions } from './run-partitions.js'
 import type { Submit } from './submit.js'
 
 export type RunAsked = {
@@ -29,10 +29,8 @@ export type RunAsked = {
 
 export type RunDeps = Pick<Submit, 'scope'> & WriteOnce & { readonly secrets: Secrets }
 
-export type RunRequestedDraft = Extract<Draft, { readonly event_type: 'RunRequested' }>
-
 export type RunPlanned = {
-  readonly draft: RunRequestedDraft
+  readonly draft: Draft
   readonly run_id: string
   readonly run_key: string
   readonly asset_count: number
@@ -55,7 +53,13 @@ export async function planRunRequest(
   if (all.length > 0) return problem('bad-input', all.map(({ message }) => message).join(' '), { faults: all })
 
   const run_key = userRunKey(asked.run_key ?? request_id)
-  return writeRunRequest(deps, view, { ...asked, asset_keys, run_key, origin: { trigger: { type: 'MANUAL' } } })
+  return writeRunRequest(deps, view, {
+    ...asked,
+    partitions: canonicalPartitions(asked.partitions, definitions),
+    asset_keys,
+    run_key,
+    origin: { trigger: { type: 'MANUAL' } },
+  })
 }
 
 /** What is known of a run once its selection was looked up and found right. */
@@ -76,7 +80,7 @@ export async function writeRunRequest(deps: RunDeps, view: View, asked: RunSelec
   // Whoever asks again after the secret changed asks for the run that is there, under the id that it has.
   const run_id = holder === undefined ? runId(deps.secrets[0], deps.scope, run_key) : String(holder['run_id'])
   const isOther = holder !== undefined && holder['request_fingerprint'] !== request_fingerprint
-  const draft: RunRequestedDraft = {
+  const draft: Draft = {
     event_type: 'RunRequested',
     idempotency_key: runRequestedKey({ run_key, request_fingerprint }),
     correlation_id: run_id,

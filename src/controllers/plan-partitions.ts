@@ -1,16 +1,22 @@
 // What a run's partitions are to one definition: how many, and any slice of them as a selector. Ranges are counted and
 // cut by arithmetic and never spelled out.
 
-import type { Partitions } from '../events/asset.js'
+import type { Partitions } from '../events/partitions.js'
 import type { Selector } from '../events/value.js'
 import { assert } from '../core/errors.js'
+import { INLINE_KEYS_MAX } from '../core/limits.js'
+import { compareText } from '../core/order.js'
+import { blockOf } from '../partitions/block.js'
 import { indexRange, isRefusal, type KeyOrder, type Refusal } from '../partitions/key-order.js'
-import { expandSelector, keyOrderOf } from '../partitions/selector.js'
+import { keyOrderOf } from '../partitions/order.js'
+import { expandSelector } from '../partitions/selector.js'
 
 export type Lane = {
   readonly count: number
   /** The partitions from one position on, as they are written into a task. */
   readonly slice: (first: number, count: number) => Selector
+  /** Where a part of it is written key by key: the most that fit an event. */
+  readonly slice_max?: number
   /** Whether equal positions are equal partitions in another lane of the same run. */
   readonly isAlignedWith: (other: Lane) => boolean
 }
@@ -25,6 +31,7 @@ export function openLane(partitions: Partitions, selector: RunPartitions, lists:
     if ('problem' in selected) return selected
     return 'keys' in selector ? laneOfKeys(selector) : laneOfList(selector)
   }
+  if ('dims' in selector) return laneOfDims(partitions, selector)
   const order = keyOrderOf(partitions)
   const span = isRefusal(order) ? order : spanOf(order, selector)
   if (!isRefusal(order) && !isRefusal(span)) return laneOfSpan(order, selector, span)
@@ -56,11 +63,28 @@ function laneOfList(selector: Extract<RunPartitions, { list: unknown }>): Lane {
 /** Left out at the beginning of the list, as whoever asks for a whole one does. */
 const offsetOf = (offset: number) => (offset === 0 ? {} : { offset })
 
+function laneOfDims(partitions: Partitions, selector: Extract<RunPartitions, { dims: unknown }>): Lane | Refusal {
+  const order = keyOrderOf(partitions)
+  const block = isRefusal(order) ? order : blockOf(order, selector.dims)
+  if (isRefusal(block)) return block
+  const { count, entryAt } = block
+  const lane: Lane = {
+    count,
+    slice_max: INLINE_KEYS_MAX,
+    slice(first, some) {
+      if (some === count) return selector
+      return { keys: Array.from({ length: some }, (_, place) => entryAt(first + place).partition_key).sort(compareText) }
+    },
+    isAlignedWith: (other) => other === lane,
+  }
+  return lane
+}
+
 type Span = { readonly first: number; readonly count: number }
 
-function spanOf(order: KeyOrder, selector: Exclude<RunPartitions, { keys: unknown } | { list: unknown }>): Span | Refusal {
+function spanOf(order: KeyOrder, selector: Extract<RunPartitions, { range: unknown } | { all: unknown }>): Span | Refusal {
   if ('range' in selector) return indexRange(order, selector.range)
-  if ('all' in selector && order.type === 'static' && order.total !== null) return { first: 0, count: order.total }
+  if ('all' in selector && order.total !== null) return { first: 0, count: order.total }
   return { problem: 'These partitions have no first and last one.' }
 }
 

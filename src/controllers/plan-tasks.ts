@@ -71,6 +71,10 @@ function countTasks(
         `One task of ${asset_key} would have ${all} partitions, and ${TASK_PARTITIONS_MAX} is the most: ${advice}.`,
       )
     }
+    if (lane?.slice_max !== undefined && size > lane.slice_max && size < all) {
+      const advice = `define partitions_per_task of at most ${lane.slice_max}, or ask for a range`
+      return planFault('PLAN_TOO_LARGE', `A task of ${asset_key} would have ${size} of the partitions that dimensions select: ${advice}.`)
+    }
     const count = Math.ceil(all / size)
     const upstream = selectedUpstream(definitions, definition.deps)
     assets.set(asset_key, { definition, upstream, lane, partitions_per_task: size, isSplit, first: total, count })

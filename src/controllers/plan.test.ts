@@ -159,8 +159,8 @@ describe('a run that cannot be planned', () => {
     ['NO_PARTITIONS', { a: {}, b: daily() }, {}, 'The asset b has partitions'],
     ['BAD_PARTITION', { a: daily() }, { partitions: { keys: ['2024-12-31'] } }, 'a: The partition key "2024-12-31" is none of the days'],
     ['BAD_PARTITION', { a: daily() }, { partitions: { range: { start: day(3), end: day(1) } } }, 'a: The range runs backwards'],
-    ['BAD_PARTITION', { a: daily() }, { partitions: { all: true as const } }, 'a: Partitions by time are selected by a range'],
-    ['BAD_PARTITION', { a: daily() }, { partitions: { dims: {} } }, 'a: Partitions by dimension belong to a later version'],
+    ['BAD_PARTITION', { a: daily() }, { partitions: { all: true as const } }, 'a: All at once cannot be selected of the days from'],
+    ['BAD_PARTITION', { a: daily() }, { partitions: { dims: {} } }, 'a: Dimensions are selected of partitions that have some'],
     ['PLAN_TOO_LARGE', { a: daily() }, { partitions: days(10_001) }, 'a would have 10001 partitions, and 10000 is the most'],
     ['PLAN_TOO_LARGE', { a: daily(1) }, { partitions: days(10_001) }, '10001 tasks, and 10000 is the most'],
     [

@@ -54,8 +54,8 @@ function firstOwed(owed: readonly OwedSpan[]): Due | undefined {
 }
 
 /** Once for each cron: the next edit may mend it, and time does not. */
-const isTold = ({ cron_changed_at }: ScheduleDefinitionRow, { last_scheduled_for, last_tick_status }: ScheduleStateRow): boolean =>
-  last_tick_status === 'FAILED' && last_scheduled_for !== null && last_scheduled_for > cron_changed_at
+const isTold = ({ cron_changed_at }: ScheduleDefinitionRow, { last_scheduled_for }: ScheduleStateRow): boolean =>
+  last_scheduled_for !== null && last_scheduled_for > cron_changed_at
 
 const nextSecond = (at: number): number => (Math.floor(at / SECOND_MS) + 1) * SECOND_MS
 

@@ -1,7 +1,9 @@
 import { describe, expect, it } from '@jest/globals'
 import { createScheduleStory, requestedIn, SCHEDULE_ID, tickedIn } from '../../test/fixtures/schedule-story.js'
 import { runIdOf, ulidOf } from '../../test/fixtures/say.js'
+import { canonicalBytes } from '../core/canonical.js'
 import { requestFingerprint, scheduleRunKey, scheduleTickedKey, tickId } from '../core/keys.js'
+import { EVENT_BYTES_MAX } from '../core/limits.js'
 import { DAY_MS, HOUR_MS, instantText, MINUTE_MS, SECOND_MS } from '../core/time.js'
 import { nextScheduleAt } from './schedule-due.js'
 
@@ -161,6 +163,28 @@ describe('the controller of schedules', () => {
   })
 })
 
+describe('what the controller says', () => {
+  it('fits an event, with as many failed ticks as there may be, each with the longest sentence', () => {
+    const story = createScheduleStory()
+    const asset_selection = Array.from({ length: 100 }, (_, index) => `gone-${'x'.repeat(190)}-${index}`)
+    story.define(NOON - 9 * DAY_MS, { cron_expressions: [HOURLY], asset_selection, max_catchup_ticks: 100, catchup_window_minutes: 99_999 })
+    const [ticked] = tickedIn(story.decide(NOON))
+    expect(ticked?.ticks.map(({ status }) => status)).toEqual(Array.from({ length: 100 }, () => 'FAILED'))
+    expect(canonicalBytes(ticked)).toBeLessThan(EVENT_BYTES_MAX)
+  })
+
+  it('is no more in a round than a turn holds in memory, and the rest in the next', () => {
+    const keys = Array.from({ length: 1_000 }, (_, index) => `k${index}`)
+    const story = createScheduleStory({ a: { partitions: { type: 'static', keys } } })
+    const mapping = { type: 'LAST_COMPLETE', end_offset: 0 } as const
+    const ids = Array.from({ length: 22 }, (_, index) => ulidOf(`schedule ${index}`))
+    for (const id of ids) story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY], partition_mapping: mapping }, id)
+    const round = story.ask(NOON)
+    expect(round).toHaveLength(20)
+    expect(round.every(({ drafts }) => drafts.length === 1_001)).toBe(true)
+  })
+})
+
 describe('partitions of a tick', () => {
   const daily = { type: 'daily', start_date: '2025-01-14' } as const
   const mapped = (end_offset: number) => ({
@@ -192,7 +216,7 @@ describe('partitions of a tick', () => {
       [':us', { keys: ['us'] }],
       [':eu', { keys: ['eu'] }],
     ])
-    expect(story.ticks()).toMatchObject([{ run_count: 2, partitions: { keys: ['eu', 'us'] } }])
+    expect(story.ticks()).toMatchObject([{ run_count: 2, partitions: { all: true } }])
   })
 
   it('are too many where they do not fit a batch, and of older ticks only as many as there is room for', () => {
@@ -204,7 +228,7 @@ describe('partitions of a tick', () => {
     story.define(NOON, { ...mapped(0), cron_expressions: [HOURLY] })
     story.decide(NOON + HOUR_MS)
     expect(story.ticks().at(-1)).toMatchObject({ status: 'FAILED', error: { code: 'BAD_PARTITIONS' } })
-    expect(story.ticks().at(-1)?.error?.message).toMatch(/1001 keys .* 1000 at most/)
+    expect(story.ticks().at(-1)?.error?.message).toMatch(/^a: 1001 keys .* 1000 is the most/)
   })
 })
 

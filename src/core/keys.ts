@@ -42,9 +42,14 @@ export function definitionHash(definition: Readonly<Record<string, unknown>>): s
 }
 
 /** Over whole definitions, descriptions too: a deploy that only explains better is still to be recorded. */
-export function locationContentSha256(location_name: string, definitions: readonly { readonly asset_key: string }[]): string {
+export function locationContentSha256(
+  location_name: string,
+  definitions: readonly { readonly asset_key: string }[],
+  timed: readonly { readonly schedule_name: string }[] = [],
+): string {
   const assets = [...definitions].sort((a, b) => compareText(a.asset_key, b.asset_key))
-  return sha256Hex(canonicalJson({ location_name, assets, schedules: [], sensors: [] }))
+  const schedules = [...timed].sort((a, b) => compareText(a.schedule_name, b.schedule_name))
+  return sha256Hex(canonicalJson({ location_name, assets, schedules, sensors: [] }))
 }
 
 export type RunRequest = {
@@ -108,6 +113,9 @@ export const withdrawnExecutionId = (attempt_id: string): string => ulidFromByte
 
 // Schedules
 
+/** Of a schedule that a deploy brings: the same for the same request, however often its claim is planned anew. */
+export const deployedScheduleId = (request: string, schedule_name: string): string =>
+  ulidFromBytes(sha256(`schedule/${request}/${schedule_name}`).subarray(0, 16))
 export const scheduleDefinedKey = ({ schedule_id }: { readonly schedule_id: string }, request: string): string =>
   `schedule_def:${schedule_id}:${request}`
 export const scheduleRemovedKey = ({ schedule_id }: { readonly schedule_id: string }, request: string): string =>

@@ -80,6 +80,14 @@ export const PLAN_PAGE_TASKS_MAX = 200
 export const PLAN_PAGES_MAX = BATCH_EVENTS_MAX
 /** Each finished task writes a partition_status row for every partition of it, within one revision. */
 export const TASK_PARTITIONS_MAX = 10_000
+/** No partition ends later: the rules of zones are guesses that far ahead, and each year of a zone costs 2 ms to read. */
+export const PARTITION_END_MS_MAX = Date.UTC(2200, 0, 1)
+/** What the command line prints at once: some 20 MB. */
+export const PARTITION_KEYS_LISTED_MAX = 1_000_000
+/** A day each for three years; what repeats is a cron expression. */
+export const PARTITION_EXCLUSIONS_MAX = 1_000
+/** Keys have 256 bytes for all of them. */
+export const DIMENSIONS_MAX = 10
 export const PRIORITY_MIN = -100
 export const PRIORITY_MAX = 100
 export const PRIORITY_DEFAULT = 0
@@ -187,6 +195,8 @@ export const TICK_MESSAGE_CHARACTERS_MAX = 500
 /** Events of one round of decisions about schedules. After a long outage the rest is said in the next one, and never held in
  *  memory together. */
 export const SCHEDULE_ROUND_EVENTS_MAX = 20_000
+/** More is a list that nobody reads; a program asks again from the last one. */
+export const PREVIEWED_FIRES_MAX = 1_000
 export const CHUNK_PARTITIONS_MAX = 10_000
 export const BACKFILL_CONCURRENT_RUNS_MAX = 1_000
 /** A trigger and the runs that it requests are one batch. */

@@ -2,8 +2,8 @@
 
 import { z } from 'zod'
 import { DEFINITION_BYTES_MAX, LOCATION_DEFINITIONS_MAX, RETRY_FACTOR_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
-import { isZone } from '../core/zone.js'
 import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
+import { partitions } from './partitions.js'
 import { count, dependency, id, integer, json, longCount, type Parsed, positiveCount, priority, seconds, tags, text } from './value.js'
 
 const definitionCount = integer(0, LOCATION_DEFINITIONS_MAX)
@@ -27,27 +27,6 @@ export const CODE_LOCATION_DEPLOYED = defineEvent({
   /** 0: the location is new. */
   basis: z.object({ expected_location_version: longCount }),
 })
-
-const zone = z.string().refine(isZone, { error: 'a name of the IANA time zone database, such as Europe/Berlin' })
-
-/** Read in full by partitions/definition.ts; here it is only what can be said without counting. */
-const daily = z.object({
-  type: z.literal('daily'),
-  start_date: text,
-  end_date: text.exactOptional(),
-  timezone: zone.exactOptional(),
-  minute_offset: integer(0, 59).exactOptional(),
-  hour_offset: integer(0, 23).exactOptional(),
-  end_offset: integer(-1_000_000, 1_000_000).exactOptional(),
-  fmt: text.exactOptional(),
-  exclusions: z.array(text).exactOptional(),
-})
-const fixed = z.object({ type: z.literal('static'), keys: z.array(id('partition_key')).min(1) })
-const partitions = z.discriminatedUnion('type', [daily, fixed], {
-  error: ({ code }) =>
-    code === 'invalid_union' ? '"daily" or "static"; other types need a later version of Servo' : 'an object with a type',
-})
-export type Partitions = Parsed<typeof partitions>
 
 /** Defaults are applied where the definition is used: its hash is that of what was written. */
 export const assetDefinition = z.object({

@@ -247,8 +247,21 @@ describe('partitions of a definition', () => {
   })
 
   test('anything else says so', () => {
-    expect(define({ type: 'hourly', start_date: '2025-01-01' })).toBe(
-      'BAD_SCHEMA: payload.definition.partitions.type is "hourly". Give it "daily" or "static"; other types need a later version of Servo.',
+    for (const partitions of [
+      { type: 'hourly', start_date: '2025-01-01', minute_offset: 15 },
+      { type: 'weekly', start_date: '2025-01-01', day_offset: 1 },
+      { type: 'monthly', start_date: '2025-01-01', day_offset: 31 },
+      { type: 'cron', start: '2025-01-01', cron_schedule: '0 6 * * 1-5', exclusions: ['0 6 * * 3'] },
+      { type: 'multi', dimensions: { date: { type: 'daily', start_date: '2025-01-01' }, region: { type: 'static', keys: ['us'] } } },
+    ]) {
+      expect(define(partitions)).toBe('none')
+    }
+    const kinds = '"hourly", "daily", "weekly", "monthly", "cron" or "static"'
+    expect(define({ type: 'dynamic', name: 'customers' })).toBe(
+      `BAD_SCHEMA: payload.definition.partitions.type is "dynamic". Give it ${kinds}, or "multi" for several dimensions; other types need a later version of Servo.`,
+    )
+    expect(define({ type: 'multi', dimensions: { a: { type: 'multi', dimensions: {} } } })).toContain(
+      `payload.definition.partitions.dimensions.a.type is "multi". Give it ${kinds}; a dimension has no other type`,
     )
     expect(define('daily')).toContain('payload.definition.partitions is "daily". Give it')
     expect(define({ type: 'daily' })).toContain('payload.definition.partitions.start_date is missing. Give it text.')

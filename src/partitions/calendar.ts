@@ -1,117 +1,119 @@
-// Days as partitions, counted by arithmetic: a window starts at one time of day in the definition's zone, by the rule of
-// fixed times (zone.ts), and lasts until the next one starts. Dates that the zone skipped whole have no window; dates
-// that the definition leaves out have one, which is nobody's. Nothing here walks from the start.
+// Windows of time as partitions, counted by arithmetic on the instants of a cron expression: a window starts at one of them
+// and lasts until the next one. Instants that the definition leaves out have a window too, which is nobody's. Nothing here
+// walks from the start.
 
-import { DAY_MS, instantText } from '../core/time.js'
-import { fixedInstantOf, localAt, offsetAt, skippedDays } from '../core/zone.js'
-import type { DailyDefinition } from './definition.js'
-import type { Found, KeyOrder } from './key-order.js'
-
-export type Window = { readonly start_ms: number; readonly end_ms: number }
+import { PARTITION_END_MS_MAX } from '../core/limits.js'
+import { instantText } from '../core/time.js'
+import type { KeyOrder, Window } from './key-order.js'
+import type { TimeDefinition } from './time-definition.js'
+import { openTimeline, type Timeline } from './timeline.js'
 
 export type Calendar = KeyOrder & {
-  /** How many keys exist at an instant: those whose windows are over, shifted by end_offset, none past end_date. */
+  readonly is_calendar: true
+  /** How many keys exist at an instant: those whose windows are over, shifted by end_offset, none past the end. */
   readonly countAt: (now_ms: number) => number
-  readonly windowAt: (index: number) => Window | null
   /** The index of the window that holds an instant, now or in future; null before the start, past the end, or left out. */
   readonly indexAt: (at_ms: number) => number | null
+  /** The indexes of the windows that share an instant with this one: from the first on, below the end. */
+  readonly overlapping: (window: Window) => { readonly first: number; readonly end: number }
 }
 
-/** 9999-12-30 as days since 1970: the last whole day that a key with a four-digit year can name in every zone. */
-const DAY_MAX = 2_932_895
+const WORDS: { readonly [Type in TimeDefinition['type']]: readonly [one: string, many: string] } = {
+  hourly: ['hour', 'hours'],
+  daily: ['day', 'days'],
+  weekly: ['week', 'weeks'],
+  monthly: ['month', 'months'],
+  cron: ['window', 'windows'],
+}
 
-export function openCalendar(definition: DailyDefinition): Calendar {
-  const { timezone, format, end_offset } = definition
-  const days = openDays(definition)
-  const firstDay = days.startingFrom(definition.start_ms)
-  const lastDay = definition.end_ms === null ? DAY_MAX : days.holding(definition.end_ms)
-  /** Windows from the start that are over once this day's begins; below zero before the start. */
-  const countBefore = (day: number): number => days.rank(day) - days.rank(firstDay)
-  const countMax = Math.max(0, countBefore(lastDay))
+/** Within so many it is quicker to ask for the last key than to count all. */
+const END_OFFSET_NEAR = 1_000
 
-  const inRange = (index: number): boolean => Number.isInteger(index) && index >= 0 && index < countMax
-  const dayAt = (index: number): number => days.dayOfRank(days.rank(firstDay) + index)
-  const keyOf = (day: number): string => {
-    const offset_ms = format.has_offset ? offsetAt(timezone, days.startOf(day)) : 0
-    return format.write(days.localStartOf(day), offset_ms)
-  }
-  const keyAt = (index: number): string | null => (inRange(index) ? keyOf(dayAt(index)) : null)
-  const firstKey = keyAt(0)
-  const lastKey = definition.end_ms === null ? null : keyAt(countMax - 1)
-  const description =
-    firstKey === null ? 'no day at all' : `the days from "${firstKey}" ${lastKey === null ? 'on' : `to "${lastKey}"`} in ${timezone}`
+export function openCalendar(definition: TimeDefinition): Calendar {
+  const { end_offset } = definition
+  const line = openTimeline(definition)
+  const isOpen = definition.end_ms === null || definition.end_ms > PARTITION_END_MS_MAX
+  let known: number | undefined
+  const size = (): number => (known ??= Math.max(0, line.rankOf(line.end_ms)))
+  const whole = orderOf(definition, line, isOpen ? null : size(), size)
 
-  const indexOf = (key: string): Found => {
-    if (firstKey === null) return { problem: `"${key}" is no key: the definition has none, because no day ends before its end_date.` }
-    const read = format.read(key)
-    if (read === null) return { problem: `"${key}" is not written as ${format.text}, such as "${firstKey}", the first key.` }
-    const index = Math.min(Math.max(0, countBefore(Math.floor(read.local_ms / DAY_MS))), countMax - 1)
-    const nearest = keyAt(index)
-    return nearest === key ? { index } : { problem: `"${key}" is none of ${description}. The nearest key is "${nearest}".` }
+  function countAt(now_ms: number): number {
+    const held_ms = line.holding(Math.min(now_ms, line.end_ms))
+    if (held_ms === null) return 0
+    const count = Math.max(0, line.rankOf(held_ms) + end_offset)
+    if (end_offset <= 0 || (end_offset <= END_OFFSET_NEAR && line.tickAt(count - 1) !== null)) return count
+    return Math.min(count, size())
   }
 
   return {
-    type: 'daily',
+    ...whole,
+    is_calendar: true,
+    countAt,
+    at: (now_ms) => {
+      const count = countAt(now_ms)
+      return orderOf(definition, line, count, () => count)
+    },
+    indexAt(at_ms) {
+      const held_ms = line.holding(at_ms)
+      if (held_ms === null) return null
+      const index = line.rankOf(held_ms)
+      return line.tickAt(index) === held_ms ? index : null
+    },
+    overlapping({ start_ms, end_ms }) {
+      const held_ms = line.holding(start_ms)
+      return { first: held_ms === null ? 0 : line.rankOf(held_ms), end: line.rankOf(line.startingFrom(end_ms)) }
+    },
+  }
+}
+
+/** The first `total` of them, or all where they go on with time. */
+function orderOf(definition: TimeDefinition, line: Timeline, total: number | null, size: () => number): KeyOrder {
+  const { type, format, timezone } = definition
+  const tickAt = (index: number): number | null => (total !== null && index >= total ? null : line.tickAt(index))
+  const keyAt = (index: number): string | null => {
+    const tick_ms = tickAt(index)
+    return tick_ms === null ? null : line.names.keyOf(tick_ms)
+  }
+  const first_key = keyAt(0)
+  const [one, many] = WORDS[type]
+  const until = total === null ? 'on' : `to "${keyAt(total - 1)}"`
+  const description = first_key === null ? `no ${one} at all` : `the ${many} from "${first_key}" ${until} in ${timezone}`
+
+  /** Of the keys around an instant the one that starts nearer to it; the later one where both are as near. */
+  function nearestTo(at_ms: number, later: number): string | null {
+    const [later_ms, earlier_ms] = [tickAt(later), tickAt(later - 1)]
+    if (later_ms === null) return keyAt((total ?? size()) - 1)
+    return keyAt(earlier_ms !== null && at_ms - earlier_ms < later_ms - at_ms ? later - 1 : later)
+  }
+
+  return {
+    type,
     description,
-    total: definition.end_ms === null ? null : countMax,
+    total,
+    size,
     keyAt,
-    sortKeyAt: (index) => (inRange(index) ? instantText(days.startOf(dayAt(index))) : null),
-    indexOf,
-    countAt: (now_ms) => {
-      const over = Math.min(countBefore(days.holding(now_ms)), countMax)
-      return Math.min(Math.max(0, over + end_offset), countMax)
+    entryAt(index) {
+      const tick_ms = tickAt(index)
+      if (tick_ms === null) return null
+      return { partition_key: line.names.keyOf(tick_ms), sort_key: instantText(tick_ms), partition_values: null }
     },
-    windowAt: (index) => (inRange(index) ? days.windowOf(dayAt(index)) : null),
-    indexAt: (at_ms) => {
-      const day = days.holding(at_ms)
-      const index = countBefore(day)
-      return inRange(index) && dayAt(index) === day ? index : null
+    indexOf(key) {
+      if (first_key === null) {
+        return { problem: `"${key}" is no key: the definition has none, because no ${one} ends before its end.`, nearest: null }
+      }
+      const at_ms = line.names.read(key)
+      if (at_ms === null) {
+        return { problem: `"${key}" is not written as ${format.text}, such as "${first_key}", the first key.`, nearest: first_key }
+      }
+      const index = Math.max(0, line.rankOf(line.startingFrom(at_ms)))
+      if (keyAt(index) === key) return { index }
+      const nearest = nearestTo(at_ms, index)
+      return { problem: `"${key}" is none of ${description}. The nearest key is "${nearest}".`, nearest }
     },
-  }
-}
-
-/** Days since 1970, with and without a window, and their ranks among those that are keys. */
-function openDays({ timezone, time_of_day_ms, excluded_days }: DailyDefinition) {
-  const skipped = new Set(skippedDays(timezone))
-  const removed = [...new Set([...skipped, ...excluded_days])].sort((a, b) => a - b)
-  const next = (day: number): number => (skipped.has(day + 1) ? next(day + 1) : day + 1)
-  const previous = (day: number): number => (skipped.has(day - 1) ? previous(day - 1) : day - 1)
-  // The nominal wall clock: on a day that begins in a gap the window starts later than it says.
-  const localStartOf = (day: number): number => day * DAY_MS + time_of_day_ms
-  const startOf = (day: number): number => fixedInstantOf(timezone, localStartOf(day))
-
-  /** The day whose window holds the instant, left out or not. */
-  const holding = (at_ms: number): number => {
-    let day = Math.floor((localAt(timezone, at_ms) - time_of_day_ms) / DAY_MS)
-    // At most a step or two: the wall clock misses the day only around a change of the clocks.
-    while (skipped.has(day) || startOf(day) > at_ms) day = previous(day)
-    while (startOf(next(day)) <= at_ms) day = next(day)
-    return day
-  }
-  return {
-    localStartOf,
-    startOf,
-    holding,
-    windowOf: (day: number): Window => ({ start_ms: startOf(day), end_ms: startOf(next(day)) }),
-    /** The first day whose window starts at the instant or later. */
-    startingFrom: (at_ms: number): number => {
-      const day = holding(at_ms)
-      return startOf(day) === at_ms ? day : next(day)
+    windowAt(index) {
+      const tick_ms = tickAt(index)
+      return tick_ms === null ? null : line.windowOf(tick_ms)
     },
-    rank: (day: number): number => day - countBelow(removed.length, (i) => (removed[i] as number) < day),
-    /** Each removed day before the one that is sought moves it on by one. */
-    dayOfRank: (rank: number): number => rank + countBelow(removed.length, (i) => (removed[i] as number) - i <= rank),
+    at: () => orderOf(definition, line, total, size),
   }
-}
-
-/** How many of the first `count` indexes pass a test that holds up to some index and never after it. */
-function countBelow(count: number, passes: (index: number) => boolean): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (passes(middle)) low = middle + 1
-    else high = middle
-  }
-  return low
 }

@@ -2,79 +2,93 @@
 // is said in plain words and never guessed at, because keys that rows are sorted by must not change their meaning.
 
 import { z } from 'zod'
+import { isDimensionKey, isName } from '../core/ids.js'
+import { DIMENSIONS_MAX, PARTITION_KEY_BYTES_MAX } from '../core/limits.js'
+import { utf8Bytes } from '../core/canonical.js'
 import { partitionKeyProblem } from '../core/partition-key.js'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
-import { fixedInstantOf, isZone } from '../core/zone.js'
-import { type KeyFormat, parseKeyFormat, readOffset } from './key-format.js'
-import { isRefusal, type Refusal } from './key-order.js'
-
-export type DailyDefinition = {
-  readonly type: 'daily'
-  readonly timezone: string
-  readonly format: KeyFormat
-  /** Where in the day a window starts, on the wall clock. */
-  readonly time_of_day_ms: number
-  readonly start_ms: number
-  readonly end_ms: number | null
-  readonly end_offset: number
-  /** Days since 1970 of the dates that are left out, in order, each once. */
-  readonly excluded_days: readonly number[]
-}
+import { compareText } from '../core/order.js'
+import { fieldRefusal, schemaRefusal } from './field-refusal.js'
+import { isRefusal, type PartitionType, type Refusal } from './key-order.js'
+import { readTimeDefinition, TIME_SCHEMAS, type TimeDefinition } from './time-definition.js'
 
 export type StaticDefinition = { readonly type: 'static'; readonly keys: readonly string[] }
+/** Its keys are added and removed while Servo runs; the definition says which ones are meant. */
+export type DynamicDefinition = { readonly type: 'dynamic'; readonly name: string }
+export type SingleDefinition = TimeDefinition | StaticDefinition | DynamicDefinition
+/** In the order of their names. */
+export type Dimension = { readonly name: string; readonly definition: SingleDefinition }
+export type MultiDefinition = { readonly type: 'multi'; readonly dimensions: readonly Dimension[] }
 
-export type PartitionDefinition = DailyDefinition | StaticDefinition
-
-const KNOWN_TYPES = ['daily', 'static'] as const
-
-/** Far beyond any use, and small enough for exact sums. */
-const END_OFFSET_MAX = 1_000_000
-const FORMAT_LENGTH_MAX = 100
-
-const whole = (min: number, max: number) => {
-  const error = `must be a whole number from ${min} to ${max}`
-  return z.int({ error }).min(min, { error }).max(max, { error })
-}
-const text = (example: string) => z.string({ error: `must be text, such as "${example}"` })
-
-const DAILY = z.strictObject({
-  type: z.literal('daily'),
-  start_date: text('2025-01-01'),
-  end_date: text('2026-01-01').optional(),
-  timezone: text('Europe/Berlin')
-    .refine(isZone, { error: 'must be a name of the IANA time zone database, such as "Europe/Berlin"' })
-    .optional(),
-  minute_offset: whole(0, 59).optional(),
-  hour_offset: whole(0, 23).optional(),
-  end_offset: whole(-END_OFFSET_MAX, END_OFFSET_MAX).optional(),
-  fmt: text('%Y-%m-%d')
-    .max(FORMAT_LENGTH_MAX, { error: `must have at most ${FORMAT_LENGTH_MAX} characters` })
-    .optional(),
-  exclusions: z.array(text('2025-12-25'), { error: 'must be a list of dates, such as ["2025-12-25"]' }).optional(),
-})
-
-/** For suggestions where somebody wrote another word. */
-export const DAILY_MEMBERS: readonly string[] = Object.keys(DAILY.shape)
+export type PartitionDefinition = SingleDefinition | MultiDefinition
 
 const STATIC = z.strictObject({
   type: z.literal('static'),
-  keys: z.array(text('europe'), { error: 'must be a list of keys' }).min(1, { error: 'must have at least one key' }),
+  keys: z.array(z.string({ error: 'must be text, such as "europe"' }), { error: 'must be a list of keys' }).min(1, {
+    error: 'must have at least one key',
+  }),
 })
+
+const DYNAMIC = z.strictObject({
+  type: z.literal('dynamic'),
+  name: z.string({ error: NAME_RULE() }).refine(isName, { error: NAME_RULE() }),
+})
+
+const MULTI = z.strictObject({
+  type: z.literal('multi'),
+  dimensions: z.record(z.string(), z.unknown(), { error: 'must be an object with a definition for each name' }),
+})
+
+function NAME_RULE(): string {
+  return 'must be a name of 1 to 100 letters, digits, _ . and -, such as "customers"'
+}
+
+/** What each type may have, for suggestions where somebody wrote another word. */
+export const MEMBERS: { readonly [Type in PartitionType]: readonly string[] } = {
+  hourly: Object.keys(TIME_SCHEMAS.hourly.shape),
+  daily: Object.keys(TIME_SCHEMAS.daily.shape),
+  weekly: Object.keys(TIME_SCHEMAS.weekly.shape),
+  monthly: Object.keys(TIME_SCHEMAS.monthly.shape),
+  cron: Object.keys(TIME_SCHEMAS.cron.shape),
+  static: Object.keys(STATIC.shape),
+  dynamic: Object.keys(DYNAMIC.shape),
+  multi: Object.keys(MULTI.shape),
+}
+
+export const PARTITION_TYPES = Object.keys(MEMBERS) as readonly PartitionType[]
 
 export function parseDefinition(definition: unknown): PartitionDefinition | Refusal {
   const type = typeof definition === 'object' && definition !== null && 'type' in definition ? definition.type : undefined
-  if (type === 'daily') {
-    const parsed = DAILY.safeParse(definition)
-    return parsed.success ? readDaily(parsed.data) : schemaRefusal(parsed.error)
+  const known = `${PARTITION_TYPES.slice(0, -1).join(', ')} and ${PARTITION_TYPES.at(-1)}`
+  if (typeof type !== 'string') return { problem: `The partitions have no type. Give "type" one of these: ${known}.` }
+  if (Object.hasOwn(TIME_SCHEMAS, type)) {
+    const parsed = TIME_SCHEMAS[type as TimeDefinition['type']].safeParse(definition)
+    return parsed.success ? readTimeDefinition(parsed.data) : schemaRefusal(parsed.error)
   }
   if (type === 'static') {
     const parsed = STATIC.safeParse(definition)
     return parsed.success ? readStatic(parsed.data) : schemaRefusal(parsed.error)
   }
-  const known = KNOWN_TYPES.join(' and ')
-  if (typeof type !== 'string') return { problem: `The partitions have no type. Give "type" one of these: ${known}.` }
+  if (type === 'dynamic') {
+    const parsed = DYNAMIC.safeParse(definition)
+    return parsed.success ? parsed.data : schemaRefusal(parsed.error)
+  }
+  if (type === 'multi') {
+    const parsed = MULTI.safeParse(definition)
+    return parsed.success ? readMulti(parsed.data.dimensions) : schemaRefusal(parsed.error)
+  }
   return {
     problem: `Partitions of type "${type}" are not known to this version of Servo, which knows ${known}. Use one of them, or a later version.`,
+  }
+}
+
+/** As `parseDefinition`, of an asset: what this version cannot keep the keys of is refused. */
+export function parseDeployable(definition: unknown): PartitionDefinition | Refusal {
+  const parsed = parseDefinition(definition)
+  if (isRefusal(parsed)) return parsed
+  const all = parsed.type === 'multi' ? parsed.dimensions.map((each) => each.definition) : [parsed]
+  if (all.every(({ type }) => type !== 'dynamic')) return parsed
+  return {
+    problem: 'Partitions of type "dynamic" cannot be deployed yet: this version of Servo has no place for their keys. Use another type.',
   }
 }
 
@@ -88,73 +102,47 @@ function readStatic({ keys }: z.infer<typeof STATIC>): StaticDefinition | Refusa
   return { type: 'static', keys }
 }
 
-function readDaily(given: z.infer<typeof DAILY>): DailyDefinition | Refusal {
-  const timezone = given.timezone ?? 'UTC'
-  const format = parseKeyFormat(given.fmt ?? '%Y-%m-%d')
-  if (isRefusal(format)) return fieldRefusal('fmt', format.problem)
-  const start_ms = readTime(given.start_date, timezone, format)
-  if (start_ms === null) return fieldRefusal('start_date', timeProblem(given.start_date, timezone))
-  const end_ms = given.end_date === undefined ? null : readTime(given.end_date, timezone, format)
-  if (given.end_date !== undefined && end_ms === null) return fieldRefusal('end_date', timeProblem(given.end_date, timezone))
-  if (end_ms !== null && end_ms < start_ms) return fieldRefusal('end_date', `is before start_date: make it later than ${given.start_date}`)
-  const keyProblem = partitionKeyProblem(format.write(start_ms, 0))
-  if (keyProblem !== null) return fieldRefusal('fmt', `makes a key that ${keyProblem}`)
-
-  const excluded = new Set<number>()
-  for (const [i, exclusion] of (given.exclusions ?? []).entries()) {
-    const day = readDay(exclusion)
-    if (day === null)
-      return fieldRefusal(`exclusions[${i}]`, `"${exclusion}" is no date: this version leaves out single dates, such as "2025-12-25"`)
-    excluded.add(day)
+function readMulti(given: Readonly<Record<string, unknown>>): MultiDefinition | Refusal {
+  const names = Object.keys(given).sort(compareText)
+  if (names.length === 0 || names.length > DIMENSIONS_MAX) {
+    return fieldRefusal('dimensions', `has ${names.length} names: give it 1 to ${DIMENSIONS_MAX}`)
   }
-  return {
-    type: 'daily',
-    timezone,
-    format,
-    time_of_day_ms: (given.hour_offset ?? 0) * HOUR_MS + (given.minute_offset ?? 0) * MINUTE_MS,
-    start_ms,
-    end_ms,
-    end_offset: given.end_offset ?? 0,
-    excluded_days: [...excluded].sort((a, b) => a - b),
+  const dimensions: Dimension[] = []
+  for (const name of names) {
+    const field = `dimensions.${name}`
+    if (!isName(name)) return fieldRefusal(field, NAME_RULE())
+    const definition = parseDefinition(given[name])
+    if (isRefusal(definition)) return { problem: `The dimension ${JSON.stringify(name)} is wrong: ${definition.problem}` }
+    if (definition.type === 'multi') return fieldRefusal(field, 'has dimensions of its own: name them here, beside the others')
+    const sign = keysWithin(definition).find((key) => !isDimensionKey(key))
+    if (sign !== undefined) {
+      return fieldRefusal(field, `has the key ${JSON.stringify(sign)}: in a dimension a key has none of the characters | , [ ] =`)
+    }
+    dimensions.push({ name, definition })
   }
+  const size = dimensions.reduce((product, { definition }) => product * sizeBound(definition), 1)
+  if (size > Number.MAX_SAFE_INTEGER) return fieldRefusal('dimensions', 'have more keys together than can be counted: make them fewer')
+  const longest = dimensions.map(({ name, definition }) => name.length + 2 + Math.max(0, ...keysWithin(definition).map(utf8Bytes)))
+  const bytes = longest.reduce((sum, each) => sum + each, -1)
+  if (bytes <= PARTITION_KEY_BYTES_MAX) return { type: 'multi', dimensions }
+  return fieldRefusal('dimensions', `make keys of ${bytes} bytes, and ${PARTITION_KEY_BYTES_MAX} is the most: shorten names or keys`)
 }
 
-/** ISO 8601, or the form of the definition's own keys; a wall clock of the zone where no offset is given. */
-function readTime(given: string, zone: string, format: KeyFormat): number | null {
-  const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?)(Z|[+-]\d{2}:?\d{2})?)?$/.exec(given)
-  if (iso !== null) {
-    const day = readDay(iso[1] as string)
-    const clock_ms = Date.parse(`1970-01-01T${iso[2] ?? '00:00'}Z`)
-    if (day === null || Number.isNaN(clock_ms)) return null
-    return instantOf(zone, day * DAY_MS + clock_ms, iso[3] === undefined ? null : iso[3] === 'Z' ? 0 : readOffset(iso[3]))
-  }
-  const read = format.read(given)
-  if (read === null || format.write(read.local_ms, read.offset_ms ?? 0) !== given) return null
-  return instantOf(zone, read.local_ms, read.offset_ms)
+/** From 1900 to 2200. */
+const DAYS_MAX = 110_000
+/** More than anybody adds. */
+const DYNAMIC_KEYS_MAX = 1_000_000
+
+function sizeBound(definition: SingleDefinition): number {
+  if (definition.type === 'dynamic') return DYNAMIC_KEYS_MAX
+  if (definition.type === 'static') return definition.keys.length
+  const { hours, minutes, seconds } = definition.cron
+  return hours.length * minutes.length * seconds.length * DAYS_MAX
 }
 
-function instantOf(zone: string, local_ms: number, offset_ms: number | null): number | null {
-  const year = new Date(local_ms).getUTCFullYear()
-  if (year < 1900 || year > 9999) return null
-  return offset_ms === null ? fixedInstantOf(zone, local_ms) : local_ms - offset_ms
-}
-
-/** Days since 1970 of a date that the calendar has. */
-function readDay(date: string): number | null {
-  const at_ms = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN
-  return Number.isNaN(at_ms) || new Date(at_ms).toISOString().slice(0, 10) !== date ? null : at_ms / DAY_MS
-}
-
-const timeProblem = (given: string, zone: string): string =>
-  `"${given}" is no time of the years 1900 to 9999: write a date, or a time of ${zone}, such as "2025-01-01" or "2025-01-01T00:00:00"`
-
-const fieldRefusal = (field: string, problem: string): Refusal => ({ problem: `The partitions' ${field} ${problem}.` })
-
-function schemaRefusal(error: z.ZodError): Refusal {
-  const issue = error.issues[0]
-  if (issue?.code === 'unrecognized_keys') {
-    return { problem: `The partitions have the field "${issue.keys[0]}", which this version does not know for their type: remove it.` }
-  }
-  const path = issue?.path.map((part, i) => (typeof part === 'number' ? `[${part}]` : i > 0 ? `.${String(part)}` : String(part))).join('')
-  return fieldRefusal(path ?? '', issue?.message ?? 'are not right')
+/** All its keys, or one that stands for all of them: keys of one format are as long, and have the same signs. */
+function keysWithin(definition: SingleDefinition): readonly string[] {
+  if (definition.type === 'dynamic') return []
+  if (definition.type === 'static') return definition.keys
+  return [definition.format.write(definition.start_ms, 0)]
 }

@@ -1,11 +1,22 @@
-// Which partitions a moment asks for: the last one that is complete then, and each key of what is not time.
+// Which partitions a moment asks for: the last window of time that is complete then, and each key of the other dimensions.
 
+import { type Block, blockOf, type DimensionSelector } from './block.js'
+import type { Calendar } from './calendar.js'
 import { isRefusal, type KeyOrder, type Refusal } from './key-order.js'
+import { isMulti, type MultiOrder } from './multi.js'
+
+export type LastCompleteMapping = {
+  /** Counts from the last complete one: 1 is the one that is under way. */
+  readonly end_offset: number
+  /** What is asked for of a dimension; without it all of its keys, or the last complete one where it is time. */
+  readonly dims?: Readonly<Record<string, DimensionSelector>>
+}
 
 export type LastComplete =
   | {
       /** Each is one request. */
       readonly keys: readonly string[]
+      readonly selector: { readonly keys: readonly string[] } | { readonly all: true } | { readonly dims: Dims }
       /** Time alone: there is one key at any moment, and no other to tell it from. */
       readonly is_single: boolean
     }
@@ -13,25 +24,45 @@ export type LastComplete =
   | { readonly none: true }
   | Refusal
 
-type Timed = KeyOrder & { readonly countAt: (now_ms: number) => number }
-const isTimed = (order: KeyOrder): order is Timed => 'countAt' in order
+type Dims = Readonly<Record<string, DimensionSelector>>
 
-/** `end_offset` counts from the last complete one: 1 is the one that is under way. */
-export function lastComplete(order: KeyOrder, end_offset: number, at_ms: number, keys_max: number): LastComplete {
-  if (isTimed(order)) {
-    const index = order.countAt(at_ms) - 1 + end_offset
-    const key = index < 0 ? null : order.keyAt(index)
-    return key === null ? { none: true } : { keys: [key], is_single: true }
+const isTime = (order: KeyOrder): order is Calendar => 'is_calendar' in order
+
+export function lastComplete(order: KeyOrder, mapping: LastCompleteMapping, at_ms: number, keys_max: number): LastComplete {
+  if (isMulti(order)) return lastOfDimensions(order, mapping, at_ms, keys_max)
+  if (mapping.dims !== undefined) {
+    return { problem: `Dimensions are mapped of partitions that have some, and these are ${order.description}. Leave dims out.` }
   }
-  const keys = allKeys(order, keys_max)
-  return isRefusal(keys) ? keys : { keys: keys.found, is_single: false }
-}
-
-function allKeys(order: KeyOrder, keys_max: number): { readonly found: readonly string[] } | Refusal {
+  if (isTime(order)) {
+    const key = lastKey(order, mapping, at_ms)
+    return key === null ? { none: true } : { keys: [key], selector: { keys: [key] }, is_single: true }
+  }
   const { total } = order
-  if (total === null) return { problem: `There is no end to ${order.description}. Name the partitions that are meant.` }
-  if (total > keys_max) {
-    return { problem: `There are ${total} keys in ${order.description}, and a tick asks for ${keys_max} at most. Name fewer of them.` }
-  }
-  return { found: Array.from({ length: total }, (_, index) => order.keyAt(index) as string) }
+  if (total === null || total > keys_max) return tooMany(order, total, keys_max)
+  const keys = Array.from({ length: total }, (_, index) => order.keyAt(index) as string)
+  return { keys, selector: { all: true }, is_single: false }
 }
+
+function lastKey(order: Calendar, { end_offset }: LastCompleteMapping, at_ms: number): string | null {
+  const index = order.countAt(at_ms) - 1 + end_offset
+  return index < 0 ? null : order.keyAt(index)
+}
+
+function lastOfDimensions(order: MultiOrder, mapping: LastCompleteMapping, at_ms: number, keys_max: number): LastComplete {
+  const dims: Record<string, DimensionSelector> = { ...mapping.dims }
+  for (const { name, order: dimension } of order.dimensions) {
+    if (Object.hasOwn(dims, name)) continue
+    const key = isTime(dimension) ? lastKey(dimension, mapping, at_ms) : undefined
+    if (key === null) return { none: true }
+    dims[name] = key === undefined ? { all: true } : { keys: [key] }
+  }
+  const block: Block | Refusal = blockOf(order, dims)
+  if (isRefusal(block)) return block
+  if (block.count > keys_max) return tooMany(order, block.count, keys_max)
+  const keys = Array.from({ length: block.count }, (_, position) => block.entryAt(position).partition_key)
+  return { keys, selector: { dims }, is_single: false }
+}
+
+const tooMany = ({ description }: KeyOrder, count: number | null, keys_max: number): Refusal => ({
+  problem: `${count ?? 'Endlessly many'} keys are asked for of ${description}, and ${keys_max} is the most of one tick. Ask for fewer.`,
+})

@@ -5,6 +5,9 @@ const DAYS = { type: 'daily', start_date: '2025-01-01', end_date: '2025-02-01', 
 const OPEN_DAYS = { type: 'daily', start_date: '2025-01-01' }
 const REGIONS = { type: 'static', keys: ['us', 'eu', 'asia', 'EU-west'] }
 const HOURS = { type: 'hourly', start_date: '2025-01-01-00:00' }
+const LATER = { type: 'lunar', start_date: '2025-01-01' }
+const GRID = { type: 'multi', dimensions: { region: REGIONS, date: DAYS } }
+const OPEN_GRID = { type: 'multi', dimensions: { region: REGIONS, date: OPEN_DAYS } }
 const LISTS: Readonly<Record<string, readonly string[]>> = { aa: ['2025-01-03', '2025-01-04', '2025-01-07'] }
 
 const expand = (definition: unknown, selector: PartitionSelector, limit = 100) =>
@@ -58,13 +61,42 @@ describe('what is selected', () => {
   })
 
   test('keys of what this version does not understand are taken as they are', () => {
-    for (const definition of [null, undefined, HOURS, { type: 'daily' }]) {
+    for (const definition of [null, undefined, LATER, { type: 'daily' }]) {
       expect(pairs(definition, { keys: ['x', 'y'] })).toEqual([
         ['x', 'x'],
         ['y', 'y'],
       ])
       expect(pairs(definition, { list: { sha256: 'aa', count: 1 } })).toEqual([['2025-01-03', '2025-01-03']])
     }
+  })
+
+  test('keys of dimensions carry their names, sort by time, and have a short form', () => {
+    const keys = ['2025-01-03|asia', 'region=us|date=2025-01-03', 'date=2025-01-03|region=us']
+    const us = ['date=2025-01-03|region=us', 'date=2025-01-02T23:00:00.000Z|region=us']
+    expect(pairs(GRID, { keys })).toEqual([['date=2025-01-03|region=asia', 'date=2025-01-02T23:00:00.000Z|region=asia'], us, us])
+    expect(expand(GRID, { keys: ['2025-01-03|us'] })).toMatchObject({ keys: [{ partition_values: { date: '2025-01-03', region: 'us' } }] })
+  })
+
+  test('dimensions are selected each for itself, and a range goes through them in their order', () => {
+    const short = (selector: PartitionSelector, definition: unknown = GRID) => {
+      const selected = expand(definition, selector)
+      return 'problem' in selected
+        ? selected.problem
+        : selected.keys.map(({ partition_values }) => Object.values(partition_values ?? {}).join(' '))
+    }
+    const dims = { date: { range: { start: '2025-01-09', end: '2025-01-11' } }, region: { match: ['*e*', 'eu'] } }
+    expect(short({ dims })).toEqual(['2025-01-09 eu', '2025-01-09 EU-west', '2025-01-11 eu', '2025-01-11 EU-west'])
+    expect(short({ dims: { date: { keys: ['2025-01-04', '2025-01-03'] }, region: { keys: ['asia'] } } })).toEqual([
+      '2025-01-03 asia',
+      '2025-01-04 asia',
+    ])
+    for (const definition of [GRID, OPEN_GRID]) {
+      expect(short({ range: { start: '2025-01-03|EU-west', end: '2025-01-04|us' } }, definition)).toEqual([
+        '2025-01-03 EU-west',
+        '2025-01-04 us',
+      ])
+    }
+    expect(expand(GRID, { all: true }, 120)).toMatchObject({ keys: { length: 120 } })
   })
 
   test('the limit is a number of keys, and a range up to it is expanded', () => {
@@ -101,12 +133,33 @@ describe('what is refused names what would do', () => {
     [REGIONS, { keys: ['EU'] }, 'The partition key "EU" is none of its keys. The nearest is "eu".'],
     [REGIONS, { keys: ['asai'] }, 'The nearest is "asia".'],
     [REGIONS, { range: { start: 'asia', end: 'us' } }, 'The range runs backwards'],
-    [DAYS, { all: true }, 'Partitions by time are selected by a range, not all at once'],
+    [
+      OPEN_DAYS,
+      { all: true },
+      'All at once cannot be selected of the days from "2025-01-01" on in UTC, which have no end: select a range.',
+    ],
     [null, { all: true }, 'All partitions cannot be selected. The asset has no partitions.'],
-    [HOURS, { all: true }, 'Partitions of type "hourly" are not known to this version'],
-    [HOURS, { range: { start: 'a', end: 'b' } }, 'A range needs partitions that have an order. Partitions of type "hourly" are not known'],
-    [HOURS, { keys: [''] }, 'The partition key "" is empty'],
-    [DAYS, { dims: { date: { all: true } } }, 'Partitions by dimension belong to a later version of Servo'],
+    [LATER, { all: true }, 'Partitions of type "lunar" are not known to this version'],
+    [LATER, { range: { start: 'a', end: 'b' } }, 'A range needs partitions that have an order. Partitions of type "lunar" are not known'],
+    [LATER, { keys: [''] }, 'The partition key "" is empty'],
+    [HOURS, { keys: ['2025-01-01-00:20'] }, 'The nearest key is "2025-01-01-00:00".'],
+    [DAYS, { dims: { date: { all: true } } }, 'Dimensions are selected of partitions that have some, and these are the days from'],
+    [
+      GRID,
+      { keys: ['date=2025-01-03'] },
+      '"date=2025-01-03" is no key: write the date and the region, such as "date=2025-01-01|region=us".',
+    ],
+    [GRID, { keys: ['2025-01-10|us'] }, 'is no key: its date "2025-01-10" is none of the days'],
+    [GRID, { keys: ['2025-01-10|asai'] }, 'Say "date=2025-01-11|region=asia".'],
+    [GRID, { dims: { date: { all: true } } }, 'The dimension "region" is missing: select something of each of date, region.'],
+    [GRID, { dims: { date: { all: true }, zone: { all: true } } }, 'The dimension "zone" is not there: there are date, region.'],
+    [GRID, { dims: { date: { match: ['2025*'] }, region: { all: true } } }, 'The dimension "date": Patterns are for keys that are listed'],
+    [GRID, { dims: { date: { all: true }, region: { match: ['af*'] } } }, 'The dimension "region": No key fits af*.'],
+    [
+      OPEN_GRID,
+      { dims: { date: { all: true }, region: { all: true } } },
+      'The dimension "date": the days from "2025-01-01" on in UTC have no end.',
+    ],
     [DAYS, { list: { sha256: 'bb', count: 1 } }, 'The list bb is not there'],
     [DAYS, { list: { sha256: 'aa', count: 2, offset: 2 } }, 'The list aa has 3 keys, and 2 from 2 on are selected'],
   ])('%j %j', (definition, selector, sentence) => {

@@ -2,10 +2,9 @@
 
 import { assert } from '../core/errors.js'
 import { partitionKeyProblem } from '../core/partition-key.js'
-import { openCalendar } from './calendar.js'
-import { parseDefinition } from './definition.js'
-import { indexRange, isRefusal, type KeyOrder, type Refusal } from './key-order.js'
-import { openStatic } from './static.js'
+import { type Block, blockOf, type DimensionSelector } from './block.js'
+import { type Entry, indexRange, isRefusal, type KeyOrder, type Refusal } from './key-order.js'
+import { keyOrderOf } from './order.js'
 
 /** `sel` of DATA section 1. */
 export type PartitionSelector =
@@ -14,29 +13,11 @@ export type PartitionSelector =
   | { readonly range: { readonly start: string; readonly end: string } }
   | { readonly list: { readonly sha256: string; readonly count: number; readonly offset?: number | undefined } }
   | { readonly all: true }
-  | { readonly dims: Readonly<Record<string, unknown>> }
+  | { readonly dims: Readonly<Record<string, DimensionSelector>> }
 
-export type SelectedKey = {
-  readonly partition_key: string
-  readonly sort_key: string
-  /** The value of each dimension; null where there are none. */
-  readonly partition_values: Readonly<Record<string, string>> | null
-}
+export type SelectedKey = Entry
 
 export type Selected = { readonly keys: readonly SelectedKey[] } | Refusal
-
-// Memory of a pure function, as long as the definition's row is held: what every event of an asset would repeat.
-const orders = new WeakMap<object, KeyOrder | Refusal>()
-
-/** The order of a definition's keys, or why this version has none for it. */
-export function keyOrderOf(definition: unknown): KeyOrder | Refusal {
-  if (typeof definition !== 'object' || definition === null) return openOrder(definition)
-  const known = orders.get(definition)
-  if (known !== undefined) return known
-  const order = openOrder(definition)
-  orders.set(definition, order)
-  return order
-}
 
 /** `definition` is the JSON of the asset's definition, null for an asset without partitions. Keys of a definition that
  *  this version does not understand are taken as they are: a row under its plain key is better than none. */
@@ -47,18 +28,11 @@ export function expandSelector(
   limit: number,
 ): Selected {
   if (selector === null) return { keys: [{ partition_key: '', sort_key: '', partition_values: null }] }
-  if ('dims' in selector) return { problem: 'Partitions by dimension belong to a later version of Servo: name keys, a range or a list.' }
+  if ('dims' in selector) return expandDims(definition, selector.dims, limit)
   if ('range' in selector) return expandRange(definition, selector.range, limit)
   if ('all' in selector) return expandAll(definition, limit)
   const keys = 'keys' in selector ? selector.keys : sliceOf(selector.list, lists)
   return isRefusal(keys) ? keys : expandKeys(definition, keys, limit)
-}
-
-function openOrder(definition: unknown): KeyOrder | Refusal {
-  if (definition === null || definition === undefined) return { problem: 'The asset has no partitions.' }
-  const parsed = parseDefinition(definition)
-  if (isRefusal(parsed)) return parsed
-  return parsed.type === 'daily' ? openCalendar(parsed) : openStatic(parsed)
 }
 
 function expandKeys(definition: unknown, keys: readonly string[], limit: number): Selected {
@@ -74,15 +48,16 @@ function expandKeys(definition: unknown, keys: readonly string[], limit: number)
     }
     const found = order.indexOf(key)
     if (isRefusal(found)) return { problem: `The partition key ${found.problem}` }
-    selected.push(selectedAt(order, found.index, key))
+    selected.push(entryAt(order, found.index))
   }
   return { keys: selected }
 }
 
-const selectedAt = (order: KeyOrder, index: number, partition_key = order.keyAt(index)): SelectedKey => {
-  const sort_key = order.sortKeyAt(index)
-  assert(partition_key !== null && sort_key !== null, `Index ${index} was found in ${order.description} and has no key.`)
-  return { partition_key, sort_key, partition_values: null }
+/** Under the key that the definition writes: a key of dimensions has a short form, too. */
+function entryAt(order: Pick<KeyOrder, 'entryAt' | 'description'>, index: number): SelectedKey {
+  const entry = order.entryAt(index)
+  assert(entry !== null, `Index ${index} was found in ${order.description} and has no key.`)
+  return entry
 }
 
 function sliceOf(
@@ -106,17 +81,23 @@ function expandRange(definition: unknown, range: { readonly start: string; reado
     const end = order.keyAt(found.first + limit - 1)
     return { problem: `The range has ${found.count} keys, and ${limit} is the most here: end it at "${end}" or before.` }
   }
-  return { keys: Array.from({ length: found.count }, (_, i) => selectedAt(order, found.first + i)) }
+  return { keys: Array.from({ length: found.count }, (_, i) => entryAt(order, found.first + i)) }
 }
 
 function expandAll(definition: unknown, limit: number): Selected {
   const order = keyOrderOf(definition)
   if (isRefusal(order)) return { problem: `All partitions cannot be selected. ${order.problem}` }
-  if (order.type !== 'static' || order.total === null) {
-    return {
-      problem: `Partitions by time are selected by a range, not all at once: name the first and the last key of ${order.description}.`,
-    }
-  }
-  if (order.total > limit) return { problem: `All partitions are ${order.total} keys, and ${limit} is the most here: select a range.` }
-  return { keys: Array.from({ length: order.total }, (_, i) => selectedAt(order, i)) }
+  const { total } = order
+  if (total === null) return { problem: `All at once cannot be selected of ${order.description}, which have no end: select a range.` }
+  if (total > limit) return { problem: `All partitions are ${total} keys, and ${limit} is the most here: select a range.` }
+  return { keys: Array.from({ length: total }, (_, i) => entryAt(order, i)) }
+}
+
+function expandDims(definition: unknown, dims: Readonly<Record<string, DimensionSelector>>, limit: number): Selected {
+  const order = keyOrderOf(definition)
+  if (isRefusal(order)) return { problem: `Dimensions cannot be selected. ${order.problem}` }
+  const block: Block | Refusal = blockOf(order, dims)
+  if (isRefusal(block)) return block
+  if (block.count > limit) return { problem: `The dimensions select ${block.count} keys, and ${limit} is the most here: select fewer.` }
+  return { keys: Array.from({ length: block.count }, (_, i) => block.entryAt(i)) }
 }

@@ -1,24 +1,32 @@
-// Keys that the definition lists, in the order in which it lists them.
+// Keys that are listed, in the order in which they are: by the definition, or as they were added.
 
-import type { StaticDefinition } from './definition.js'
-import type { KeyOrder } from './key-order.js'
+import type { KeyOrder, PartitionType } from './key-order.js'
 
-export function openStatic({ keys }: StaticDefinition): KeyOrder {
+export function openList(type: PartitionType, keys: readonly string[]): KeyOrder {
   const indexByKey = new Map(keys.map((key, index) => [key, index]))
   const keyAt = (index: number): string | null => keys[index] ?? null
-  return {
-    type: 'static',
-    description: `the ${keys.length === 1 ? 'one key' : `${keys.length} keys`} of a static definition`,
+  const list: KeyOrder = {
+    type,
+    description: `the ${keys.length === 1 ? 'one key' : `${keys.length} keys`} of a ${type} definition`,
     total: keys.length,
+    size: () => keys.length,
     keyAt,
-    sortKeyAt: keyAt,
+    entryAt: (index) => {
+      const key = keyAt(index)
+      return key === null ? null : { partition_key: key, sort_key: key, partition_values: null }
+    },
     indexOf: (key) => {
       const index = indexByKey.get(key)
-      return index === undefined ? { problem: `"${key}" is none of its keys. The nearest is "${nearestKey(keys, key)}".` } : { index }
+      if (index !== undefined) return { index }
+      if (keys.length === 0) return { problem: `"${key}" is no key: there is none yet.`, nearest: null }
+      const nearest = nearestKey(keys, key)
+      return { problem: `"${key}" is none of its keys. The nearest is "${nearest}".`, nearest }
     },
+    windowAt: () => null,
+    at: () => list,
   }
+  return list
 }
-
 /** The one that begins like it for longest, whatever the case: made for typing errors and capitals. */
 function nearestKey(keys: readonly string[], key: string): string {
   const wanted = key.toLowerCase()

@@ -1,6 +1,7 @@
 // The rows of what is defined: assets, the code locations that serve them, pools and names; and partition status.
 
-import type { AssetDefinition, Partitions } from '../events/asset.js'
+import type { AssetDefinition } from '../events/asset.js'
+import type { Partitions } from '../events/partitions.js'
 import type { Dependency } from '../events/value.js'
 import { column, defineTable, type RowOf } from './table.js'
 

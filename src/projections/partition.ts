@@ -2,7 +2,7 @@
 // `last_attempt_*`; only a success sets `last_materialization_*`, and no failure ever touches them.
 
 import { TASK_PARTITIONS_MAX } from '../core/limits.js'
-import type { Partitions } from '../events/asset.js'
+import type { Partitions } from '../events/partitions.js'
 import type { ListReference, Selector } from '../events/value.js'
 import { expandSelector, type SelectedKey } from '../partitions/selector.js'
 import type { PartitionStatusRow } from './asset-table.js'

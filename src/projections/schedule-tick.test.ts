@@ -262,6 +262,21 @@ describe('the runs of a tick', () => {
   })
 })
 
+it('a tick of whose run keys other requests have all is FAILED, and says so', () => {
+  const { fold, say, ticked, tick } = createTickStory()
+  const taken = [undefined, 'eu'].map((partition) => request(say, NOW, '', 'other', partition))
+  fold(...taken.map(({ causation_id: _, ...event }) => ({ ...event, payload: { ...event.payload, trigger: { type: 'MANUAL' as const } } })))
+  const decided = ticked(NOW - HOUR_MS, NOW, { ticks: [tickOf(A, NOW, { run_count: 2 })] })
+  expect(fold(decided, request(say, NOW, decided.event_id), request(say, NOW, decided.event_id, 'one', 'eu'))).toEqual([
+    'applied',
+    'RUN_KEY_CONFLICT',
+    'RUN_KEY_CONFLICT',
+  ])
+  const row = tick(tickId(A, EPOCH))
+  expect(row).toMatchObject({ status: 'FAILED', run_id: null, conflict_count: 2, error: { code: 'RUN_KEY_CONFLICT' } })
+  expect(row?.error?.message).toMatch(/All run keys of this tick belong to a run/)
+})
+
 it('rows of what was skipped expire after thirty days of fold time, and no others', () => {
   const { fold, ticked, story, pass } = createTickStory()
   const skipped = skippedOf(NOW - 2 * MINUTE_MS, NOW - MINUTE_MS, 2)

@@ -78,6 +78,8 @@ function redefine(rows: WorkingSet, known: ScheduleDefinitionRow, payload: Defin
   const isSame = known.definition_hash === payload.definition_hash
   const isMoved = !isSame && !hasSameTimes(known, definition)
   const owed = isMoved ? owedWith(state, known, 'SUPERSEDED', moment.at) : state.owed
+  // Of a writer whose clock is behind what was decided: from there on the new cron counts.
+  const floor_at = isMoved ? Math.max(state.floor_at, moment.at) : state.floor_at
   const described = { schedule_name, description: definition.description ?? null, updated_at: moment.at, last_event_id: moment.event_id }
   rows.put('schedule_definitions', {
     ...known,
@@ -86,11 +88,11 @@ function redefine(rows: WorkingSet, known: ScheduleDefinitionRow, payload: Defin
       : {
           ...columnsOf(payload),
           definition_version: known.definition_version + 1,
-          cron_changed_at: isMoved ? moment.at : known.cron_changed_at,
+          cron_changed_at: isMoved ? floor_at : known.cron_changed_at,
         }),
     ...described,
   })
-  putState(rows, { ...state, schedule_name, owed, floor_at: isMoved ? Math.max(state.floor_at, moment.at) : state.floor_at }, moment)
+  putState(rows, { ...state, schedule_name, owed, floor_at }, moment)
 }
 
 const tooMuchOwed = (schedule_id: string): Refusal =>

@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { createRunStory, type RunStory } from '../../test/fixtures/run-story.js'
 import { NOW } from '../../test/fixtures/say.js'
+import { createScheduleStory, SCHEDULE_ID } from '../../test/fixtures/schedule-story.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
 import { TALLIED, type Tally, tallyOf } from './tally.js'
 
 const PUBLISHED_AT = NOW + 250
@@ -129,3 +131,23 @@ function asNew(rows: RunStory['story']['rows'], { run_id }: RunStory, table: str
   const all: readonly unknown[] = table === 'runs' ? rows.hotRows('runs') : table === 'tasks' ? rows.tasksOf(run_id) : []
   return all.map((after) => ({ before: undefined, after })) as never[]
 }
+
+describe('a tally of ticks', () => {
+  const MIDNIGHT = Date.parse('2025-01-15T00:00:00Z')
+
+  it('counts those that ran and were skipped, each with its delay, and none a second time', () => {
+    const story = createScheduleStory()
+    story.define(MIDNIGHT - HOUR_MS, { cron_expressions: ['*/10 * * * *'] })
+    const tallies: Tally[] = []
+    const telling = { ...context, published_at: MIDNIGHT + 2 * SECOND_MS }
+    story.onFolded((rows) => tallies.push(tallyOf(rows, telling)))
+    story.decide(MIDNIGHT + SECOND_MS)
+    expect(tallies.map(({ schedule_ticks }) => Object.fromEntries(schedule_ticks))).toEqual([{ TRIGGERED: 3, SKIPPED: 3 }])
+    expect(tallies[0]?.tick_delays_ms).toEqual([20 * MINUTE_MS, 10 * MINUTE_MS, 0].map((ms) => ms + 2 * SECOND_MS))
+    const [tick] = story.ticks().filter(({ run_key }) => run_key !== null)
+    const trigger = { type: 'SCHEDULE', schedule_id: SCHEDULE_ID, tick_id: tick?.tick_id ?? '' } as const
+    story.fold(story.say.runRequested(tick?.run_key ?? '', { trigger }))
+    expect(story.ticks().some(({ conflict_count }) => conflict_count === 1)).toBe(true)
+    expect([tallies[1]?.schedule_ticks.size, tallies[1]?.tick_delays_ms]).toEqual([0, []])
+  })
+})

@@ -4,13 +4,12 @@
 import { canonicalJson } from '../core/canonical.js'
 import { listSha256, type RunRequest, requestFingerprint, runRequestedKey } from '../core/keys.js'
 import { INLINE_KEYS_MAX, TICK_RUN_REQUESTS_MAX } from '../core/limits.js'
-import { compareText } from '../core/order.js'
 import type { Draft } from '../events/draft.js'
 import type { EventOf } from '../events/event.js'
 import type { Assets, Selector } from '../events/value.js'
 import { isRefusal } from '../partitions/key-order.js'
 import { type LastComplete, lastComplete } from '../partitions/last-complete.js'
-import { keyOrderOf } from '../partitions/selector.js'
+import { keyOrderOf } from '../partitions/order.js'
 import { type AssetGraph, selectAssets } from './asset-selection.js'
 import type { AssetDefinitionRow } from './asset-table.js'
 import type { ScheduleDefinitionRow } from './schedule-table.js'
@@ -70,11 +69,11 @@ type FoundOf = { readonly definition: AssetDefinitionRow; readonly last: LastCom
 
 function lastOf(
   { partitions }: AssetDefinitionRow,
-  { end_offset }: NonNullable<ScheduleDefinitionRow['partition_mapping']>,
+  mapping: NonNullable<ScheduleDefinitionRow['partition_mapping']>,
   at_ms: number,
 ): LastComplete {
   const order = keyOrderOf(partitions)
-  return isRefusal(order) ? order : lastComplete(order, end_offset, at_ms, TICK_RUN_REQUESTS_MAX)
+  return isRefusal(order) ? order : lastComplete(order, mapping, at_ms, TICK_RUN_REQUESTS_MAX)
 }
 
 /** A run has one selection of partitions, so all of its assets have to mean the same. */
@@ -90,15 +89,12 @@ function asksOf(found: readonly FoundOf[]): TickAsks {
         `("${first.last.keys[0]}" and "${other.last.keys[0]}"). Make a schedule for each.`,
     )
   }
-  const { keys, is_single } = first.last
-  if (is_single) return { partitions: { keys }, runs: [{ partitions: { keys } }] }
-  return { partitions: selectorOf(keys), runs: keys.map((key) => ({ partitions: { keys: [key] }, suffix: key })) }
+  const { keys, selector, is_single } = first.last
+  if (is_single) return { partitions: selector, runs: [{ partitions: selector }] }
+  return { partitions: selector, runs: keys.map((key) => ({ partitions: { keys: [key] }, suffix: key })) }
 }
 
 type Keyed = Extract<LastComplete, { keys: unknown }>
-
-const selectorOf = (keys: readonly string[]): Selector =>
-  keys.length > INLINE_KEYS_MAX ? { all: true } : { keys: [...keys].sort(compareText) }
 
 const partitionFault = (message: string): TickFault => ({ code: 'BAD_PARTITIONS', message })
 

@@ -4,7 +4,7 @@
 import type { PartitionStatusRow } from '../projections/asset-table.js'
 import type { RowKey } from '../projections/tables.js'
 import { isRefusal } from '../partitions/key-order.js'
-import { keyOrderOf } from '../partitions/selector.js'
+import { keyOrderOf } from '../partitions/order.js'
 import type { View } from './reader.js'
 
 export type AssetStatus = {

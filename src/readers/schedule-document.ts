@@ -12,14 +12,13 @@ export function scheduleDocument(schedule: Schedule, now: number) {
   const { definition, state } = schedule
   const { last_event_id: _last, ...defined } = documentOf('schedule_definitions', definition)
   const { owed: _owed, floor_at: _floor, ...standing } = documentOf('schedule_state', state)
-  const next_ms = nextFireMs(schedule, now)
   const { last_tick_status, last_scheduled_for, last_decided_at } = state
   return {
     ...defined,
     ...standing,
     last_scheduled_for: textOrNull(last_scheduled_for),
     last_delay_ms: last_tick_status === 'SKIPPED' ? null : delayMs(last_scheduled_for, last_decided_at),
-    next_fire: next_ms === null ? null : fireAt(next_ms, definition.timezone),
+    next_fire: nextFireOf(schedule, now),
     row_version: Math.max(definition.row_version, state.row_version),
   }
 }
@@ -28,6 +27,11 @@ export function scheduleDocument(schedule: Schedule, now: number) {
 const localText = (at_ms: number, timezone: string): string => zonedText(zoneProblem(timezone) === null ? timezone : 'UTC', at_ms)
 
 export const fireAt = (at_ms: number, timezone: string) => ({ scheduled_for: instantText(at_ms), local: localText(at_ms, timezone) })
+
+export function nextFireOf(schedule: Schedule, now: number) {
+  const next_ms = nextFireMs(schedule, now)
+  return next_ms === null ? null : fireAt(next_ms, schedule.definition.timezone)
+}
 
 export function tickDocument(row: ScheduleTickRow, runs: readonly RunRow[], timezone: string) {
   const { kind, status, scheduled_for, first_scheduled_for, decided_at } = row

@@ -107,10 +107,10 @@ describe('what is wrong is said with the field and the cure', () => {
     [self, 'deps has "a", which is the asset itself.'],
     [{ ...valid, run: undefined }, 'run is missing. Give it a function: async (context)'],
     [
-      { ...valid, partitions: { type: 'hourly' } },
-      'Partitions of type "hourly" are not known to this version of Servo, which knows daily and static.',
+      { ...valid, partitions: { type: 'dynamic', name: 'customers' } },
+      'Partitions of type "dynamic" cannot be deployed yet: this version of Servo has no place for their keys.',
     ],
-    [{ ...valid, partitions: 'daily' }, 'partitions is "daily". Give it what daily(…) or staticPartitions(…) returns.'],
+    [{ ...valid, partitions: 'daily' }, 'partitions is "daily". Give it what daily(…), staticPartitions(…) and their like return.'],
     [{ ...valid, partitions_per_task: 10 }, 'partitions_per_task is given, and partitions are not.'],
     [
       { ...valid, partitions: { type: 'static', keys: ['a'] }, partitions_per_task: 0 },

@@ -1,4 +1,4 @@
-// A code location: the assets that are deployed and served together.
+// A code location: the assets that are deployed and served together, and the schedules that ask for them.
 
 import { LOCATION_DEFINITIONS_MAX } from '../core/limits.js'
 import { compareText } from '../core/order.js'
@@ -6,6 +6,7 @@ import { cyclesIn } from '../core/cycle.js'
 import { type Asset, isAsset } from './dependency.js'
 import { DefinitionError, shown, wrong } from './fault.js'
 import { type Check, type Faults, idOf, isObject, memberFaults, type Shape } from './member.js'
+import { isSchedule, type Schedule } from './schedule.js'
 
 /** By name, as for assets. */
 export const CODE_LOCATION: unique symbol = Symbol.for('servo.code_location')
@@ -15,19 +16,26 @@ export type CodeLocation = {
   readonly name: string
   /** In the order of their keys. */
   readonly assets: readonly Asset[]
+  /** In the order of their names. */
+  readonly schedules: readonly Schedule[]
 }
 
 export type CodeLocationOptions = {
   readonly name: string
   readonly assets: readonly Asset[]
+  readonly schedules?: readonly Schedule[]
   /** None yet: the engine that would run them belongs to a later version. */
-  readonly schedules?: readonly never[]
   readonly sensors?: readonly never[]
 }
 
 const assets: Check = (value, field) => {
   if (!Array.isArray(value)) return [wrong(field, value, 'a list of what asset(…) returns')]
   return Array.from(value, (each, i) => (isAsset(each) ? [] : [wrong(`${field}[${i}]`, each, 'what asset(…) returns')])).flat()
+}
+
+const schedules: Check = (value, field) => {
+  if (!Array.isArray(value)) return [wrong(field, value, 'a list of what schedule(…) returns')]
+  return Array.from(value, (each, i) => (isSchedule(each) ? [] : [wrong(`${field}[${i}]`, each, 'what schedule(…) returns')])).flat()
 }
 
 const noneYet =
@@ -40,7 +48,7 @@ const noneYet =
 const SHAPE: Shape = {
   required: { name: idOf('name'), assets },
   optional: {
-    schedules: noneYet('schedules', 'a timer of your own can request runs'),
+    schedules,
     sensors: noneYet('sensors', 'what notices new data can request runs'),
   },
 }
@@ -49,12 +57,23 @@ const SHAPE: Shape = {
 export function defineCodeLocation(options: CodeLocationOptions): CodeLocation {
   if (!isObject(options)) throw new DefinitionError('defineCodeLocation(…)', [`Its options are ${shown(options)}. Give it an object.`])
   const given: readonly unknown[] = Array.isArray(options.assets) ? options.assets : []
-  const faults = [...memberFaults(options, SHAPE), ...assetsFaults(given.filter(isAsset))]
+  const timed: readonly unknown[] = Array.isArray(options.schedules) ? options.schedules : []
+  const faults = [
+    ...memberFaults(options, SHAPE),
+    ...assetsFaults(given.filter(isAsset)),
+    ...schedulesFaults(timed.filter(isSchedule), given.length),
+  ]
   if (faults.length > 0) {
     throw new DefinitionError(typeof options.name === 'string' ? `code location ${shown(options.name)}` : 'defineCodeLocation(…)', faults)
   }
   const sorted = [...options.assets].sort((a, b) => compareText(a.key, b.key))
-  return Object.freeze({ [CODE_LOCATION]: true as const, name: options.name, assets: Object.freeze(sorted) })
+  const named = [...(options.schedules ?? [])].sort((a, b) => compareText(a.name, b.name))
+  return Object.freeze({
+    [CODE_LOCATION]: true as const,
+    name: options.name,
+    assets: Object.freeze(sorted),
+    schedules: Object.freeze(named),
+  })
 }
 
 export const isCodeLocation = (value: unknown): value is CodeLocation =>
@@ -76,5 +95,20 @@ function assetsFaults(all: readonly Asset[]): Faults {
           `assets has "${key}" ${times === 2 ? 'twice' : `${times} times`}. Give each asset a key of its own, and list it once.`,
       ),
     ...cyclesIn(dependencies).map((path) => `deps make a cycle: ${path.join(' needs ')}. Remove one of these dependencies.`),
+  ]
+}
+
+function schedulesFaults(all: readonly Schedule[], asset_count: number): Faults {
+  const firsts = new Set<string>()
+  const repeated = new Set<string>()
+  for (const { name } of all) (firsts.has(name) ? repeated : firsts).add(name)
+  const sum = asset_count + all.length
+  return [
+    ...(all.length > 0 && sum > LOCATION_DEFINITIONS_MAX && asset_count <= LOCATION_DEFINITIONS_MAX
+      ? [
+          `assets and schedules are ${sum} together, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`,
+        ]
+      : []),
+    ...[...repeated].map((name) => `schedules has "${name}" more than once. Give each schedule a name of its own.`),
   ]
 }

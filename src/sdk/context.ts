@@ -4,7 +4,7 @@ import type { Json } from '../core/canonical.js'
 import { PROGRESS_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
 import { cutText } from '../core/text.js'
 import { isRefusal } from '../partitions/key-order.js'
-import { keyOrderOf } from '../partitions/selector.js'
+import { keyOrderOf } from '../partitions/order.js'
 import type { Partitions, StaticPartitions } from './partitions.js'
 import type { Metadata } from './result.js'
 

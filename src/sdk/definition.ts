@@ -4,6 +4,7 @@ import { canonicalJson, type Json } from '../core/canonical.js'
 import { definitionHash, locationContentSha256 } from '../core/keys.js'
 import { compareText } from '../core/order.js'
 import type { Partitions } from './partitions.js'
+import type { ScheduleDefinition } from './schedule-definition.js'
 
 export type RetryOptions = {
   /** Tries that fail by the code's own fault; 1 where it is left out: no second try. */
@@ -74,6 +75,8 @@ export type DescribedLocation = {
   readonly location_name: string
   readonly content_sha256: string
   readonly assets: readonly DescribedAsset[]
+  /** As a deploy says them. */
+  readonly schedules: readonly ScheduleDefinition[]
 }
 
 type WithDefinition = { readonly definition: AssetDefinition }
@@ -87,14 +90,18 @@ export const describeAsset = ({ definition }: WithDefinition): DescribedAsset =>
 export function describeLocation({
   name,
   assets,
+  schedules = [],
 }: {
   readonly name: string
   readonly assets: readonly WithDefinition[]
+  readonly schedules?: readonly { readonly definition: ScheduleDefinition }[]
 }): DescribedLocation {
   const described = assets.map(describeAsset).sort((a, b) => compareText(a.asset_key, b.asset_key))
+  const timed = schedules.map(({ definition }) => definition).sort((a, b) => compareText(a.schedule_name, b.schedule_name))
   const content_sha256 = locationContentSha256(
     name,
     described.map(({ definition }) => definition),
+    timed,
   )
-  return { location_name: name, content_sha256, assets: described }
+  return { location_name: name, content_sha256, assets: described, schedules: timed }
 }

@@ -7,5 +7,28 @@ export type { LogFields, Logger, Progress, RunContext, RunPartitions, UpstreamMa
 export type { RetryOptions } from './definition.js'
 export type { Asset, Dependency } from './dependency.js'
 export { DefinitionError } from './fault.js'
-export { daily, type DailyOptions, type DailyPartitions, type Partitions, staticPartitions, type StaticPartitions } from './partitions.js'
+export {
+  type CronOptions,
+  type CronPartitions,
+  cronPartitions,
+  daily,
+  type DailyOptions,
+  type DailyPartitions,
+  hourly,
+  type HourlyOptions,
+  type HourlyPartitions,
+  monthly,
+  type MonthlyOptions,
+  type MonthlyPartitions,
+  type MultiPartitions,
+  multiPartitions,
+  type Partitions,
+  staticPartitions,
+  type StaticPartitions,
+  weekly,
+  type WeeklyOptions,
+  type WeeklyPartitions,
+} from './partitions.js'
+export { lastComplete, type Schedule, schedule, type ScheduleOptions } from './schedule.js'
+export type { DimensionKeys, LastComplete } from './schedule-definition.js'
 export type { Materialization, Metadata, RunResult, Skip } from './result.js'

@@ -223,7 +223,7 @@ describe('the list', () => {
     expect(first.schedules).toHaveLength(2)
     expect((second.body['schedules'] as { schedule_name: string }[]).map((each) => each.schedule_name)).toEqual(all.slice(2))
     expect(await names('name_prefix=by-')).toEqual(['by-asset'])
-    expect(await names('status=PAUSED')).toEqual(['by-asset', 'held', 'warned'])
+    expect(await names('status=PAUSED')).toEqual(['by-asset', 'warned'])
     expect(await names('asset=b')).toEqual(['by-asset', 'changed'])
     expect(await names('location_name=main')).toEqual([])
     expect((await ask.get('/schedules?status=paused')).status).toBe(400)

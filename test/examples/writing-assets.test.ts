@@ -37,11 +37,11 @@ beforeAll(async () => {
 import { loadCodeLocation } from '../servo/dist/sdk/load.js'
 console.log(JSON.stringify((await loadCodeLocation('module.ts')).assets.map(({ key }) => key)))`,
     'refused.js': `
-import { asset, defineCodeLocation } from 'servo'
+import { asset, defineCodeLocation, schedule } from 'servo'
 const said = []
 for (const statement of JSON.parse(process.argv[2])) {
   try {
-    new Function('asset', 'defineCodeLocation', statement)(asset, defineCodeLocation)
+    new Function('asset', 'defineCodeLocation', 'schedule', statement)(asset, defineCodeLocation, schedule)
   } catch (error) {
     said.push(error.message + '\\n')
   }

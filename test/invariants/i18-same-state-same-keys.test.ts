@@ -16,7 +16,8 @@ import { createHistory } from '../fixtures/history.js'
 import { createPlanStory, eventsAt, loadPlanNeeds } from '../fixtures/plan-story.js'
 import { createRandom, type Random } from '../fixtures/random.js'
 import { told } from '../fixtures/run-story.js'
-import { NOW, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
+import { NOW, TENANT_ID, ulidOf, WORKSPACE_ID } from '../fixtures/say.js'
+import { createScheduleStory } from '../fixtures/schedule-story.js'
 
 const SEED = Number(process.env['SERVO_TEST_SEED'] ?? 20_250_115)
 const seeds = fc.integer({ min: 0, max: 1_000_000 })
@@ -147,4 +148,22 @@ describe('what is dispatched', () => {
     )
     expect(dispatched).toBeGreaterThan(500)
   })
+})
+
+test('I18 schedules are decided the same from rows in any order, asked once or again, and wake at the same instant', () => {
+  const story = createScheduleStory({ a: {}, b: { deps: [{ asset_key: 'a' }] } })
+  const ids = ['one', 'two', 'three', 'four'].map(ulidOf)
+  for (const [index, id] of ids.entries()) {
+    const crons = { cron_expressions: [`*/${index + 1} * * * *`], overlap_policy: 'SKIP', asset_selection: ['*'] } as const
+    story.define(NOW - HOUR_MS, crons, id)
+  }
+  story.decide(NOW)
+  story.define(NOW + SECOND_MS, { cron_expressions: ['0 0 * * *'] }, ids[0])
+  const now = NOW + HOUR_MS
+  const askAll = () => canonicalJson(ask(story.story, now))
+  const said = askAll()
+  expect(said).toMatch(/ScheduleTicked.*OVERLAP/)
+  expect(askAll()).toBe(said)
+  story.story.restart()
+  expect(askAll()).toBe(said)
 })

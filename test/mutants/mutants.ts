@@ -3,10 +3,12 @@
 // mutant has to follow.
 
 import { EXECUTION } from './execution.js'
+import { CRON } from './cron.js'
 import { LIMITS } from './limits.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { REPAIR } from './repair.js'
 import { STORE } from './store.js'
+import { SCHEDULES } from './schedules.js'
 import { SURVIVAL } from './survival.js'
 
 const APPEND = 'src/ledger/append.ts'
@@ -483,5 +485,7 @@ export const MUTANTS: readonly Mutant[] = [
   EXECUTION,
   REPAIR,
   SURVIVAL,
+  SCHEDULES,
   LIMITS,
+  CRON,
 ].flat()

@@ -27,7 +27,7 @@ describe('the cron engine and the rule by brute force agree', () => {
       expect(compared.flatMap(({ failures }) => failures)).toEqual([])
       // What compares nothing proves nothing.
       expect(compared.reduce((sum, { instants }) => sum + instants, 0)).toBeGreaterThan(10_000)
-      expect(compared.reduce((sum, { changes }) => sum + changes, 0)).toBeGreaterThan(20)
+      expect(compared.reduce((sum, { changes }) => sum + changes, 0)).toBeGreaterThan(5)
     },
     TIMEOUT_MS,
   )

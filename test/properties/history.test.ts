@@ -80,9 +80,7 @@ describe('createHistory', () => {
       }
     }
     const reasons = ['START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'CANCEL_GRACE', 'READY', 'RETRY_WAIT']
-    // Schedules are told of in histories of their own.
-    const told = EVENT_TYPES.filter((event_type) => !event_type.startsWith('Schedule'))
-    const wanted = ['legal', ...TROUBLES, ...told, ...reasons, 'SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED']
+    const wanted = ['legal', ...TROUBLES, ...EVENT_TYPES, ...reasons, 'SUCCEEDED', 'FAILED', 'SKIPPED', 'CANCELLED']
     expect(wanted.filter((name) => !seen.has(name))).toEqual([])
   })
 
@@ -170,6 +168,7 @@ function keyByFormula(event: LedgerEvent): string {
     case 'ScheduleStatusChanged':
       return keys.scheduleStatusKey(event.payload, request)
     case 'ScheduleTicked':
+      if (event.payload.kind === 'MANUAL') return keys.manualScheduleTickedKey(event.payload.schedule_id, request)
       return keys.scheduleTickedKey(event.payload.schedule_id, Date.parse(event.payload.to) / 1_000)
     case 'RunRequested':
       return keys.runRequestedKey(event.payload)

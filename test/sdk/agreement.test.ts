@@ -55,6 +55,13 @@ const MEMBERS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
     { type: 'daily', start_date: '2025-01-01' },
     { type: 'daily', start_date: '2025-01-01', timezone: 'Nowhere', hour_offset: 3 },
     { type: 'daily', start_date: '2025-01-01', end_offset: 1, exclusions: ['2025-01-02'] },
+    { type: 'hourly', start_date: '2025-01-01', minute_offset: 60 },
+    { type: 'weekly', start_date: '2025-01-01', day_offset: 6 },
+    { type: 'monthly', start_date: '2025-01', fmt: '%Y-%m', day_offset: 31 },
+    { type: 'cron', start: '2025-01-01', cron_schedule: '0 6 * * 1-5', exclusions: ['0 6 * * 3'] },
+    { type: 'multi', dimensions: { date: { type: 'daily', start_date: '2025-01-01' }, region: { type: 'static', keys: ['us'] } } },
+    { type: 'multi', dimensions: { 'a b': { type: 'static', keys: ['us'] } } },
+    { type: 'dynamic', name: 'customers' },
   ),
   partitions_per_task: around(1, TASK_PARTITIONS_MAX),
 }

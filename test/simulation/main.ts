@@ -1,16 +1,17 @@
-// `npm run sim -- --seed N [--count M] [--kind truth|execution]`: seeds from N on, of both kinds unless one is named, each run
+// `npm run sim -- --seed N [--count M] [--kind truth|execution|schedules]`: seeds from N on, of all kinds unless one is named, each run
 // twice. The last line says how many, and how many failed.
 
 import { parseArgs } from 'node:util'
 import { simulate as simulateExecution } from './execution/simulate.js'
 import type { Simulate, SimulationResult } from './result.js'
+import { simulate as simulateSchedules } from './schedules/simulate.js'
 import { simulate as simulateTruth } from './simulate.js'
 
 /** What `npm test` runs of the first kind. */
 const SEEDS = 200
 const PROBLEMS_SHOWN = 5
 
-const KINDS: Readonly<Record<string, Simulate>> = { truth: simulateTruth, execution: simulateExecution }
+const KINDS: Readonly<Record<string, Simulate>> = { truth: simulateTruth, execution: simulateExecution, schedules: simulateSchedules }
 
 const { values } = parseArgs({
   options: { seed: { type: 'string' }, count: { type: 'string' }, kind: { type: 'string' }, trace: { type: 'boolean' } },
@@ -62,7 +63,7 @@ function kindsOf(kind: string | undefined): readonly string[] {
   const all = Object.keys(KINDS)
   if (kind === undefined) return all
   if (all.includes(kind)) return [kind]
-  console.error(`--kind is ${JSON.stringify(kind)}. Give it ${all.join(' or ')}, or leave it out for both.`)
+  console.error(`--kind is ${JSON.stringify(kind)}. Give it ${all.join(' or ')}, or leave it out for all.`)
   process.exit(2)
 }
 

@@ -108,7 +108,7 @@ test('the page of the API has every route, and no other', async () => {
   const served = Object.entries(paths).flatMap(([path, methods]) =>
     Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace('/api/v1/orchestration', '')}`),
   )
-  expect(rows('docs/api.md', /^\| `((?:GET|POST|PUT|DELETE) \S+)` \|/gm).sort()).toEqual(served.sort())
+  expect(rows('docs/api.md', /^\| `((?:GET|POST|PUT|PATCH|DELETE) \S+)` \|/gm).sort()).toEqual(served.sort())
 })
 
 test('the page of the command line has every command', async () => {

@@ -49,7 +49,7 @@ describe('npm start', () => {
 
       // Every command that it shows does what it says.
       const commands = [...first.output().matchAll(/^ {2}npx (servo .*)$/gm)].map(([, command]) => command as string)
-      expect(commands).toHaveLength(3)
+      expect(commands).toHaveLength(4)
       for (const command of commands) {
         const said = spawnSync('npx', command.split(' '), {
           cwd: ROOT,
@@ -57,6 +57,7 @@ describe('npm start', () => {
           env: { PATH: process.env['PATH'], HOME: process.env['HOME'], SERVO_API: first.api_url },
         })
         expect([command, said.status, said.stdout.length > 0]).toEqual([command, 0, true])
+        if (command.includes('schedule ticks')) expect(said.stdout).toMatch(/TRIGGERED .* CRON .* run_[a-z2-7]{26} [A-Z]+/)
       }
 
       expect(await first.interrupt()).toBe(0)

@@ -80,12 +80,12 @@ describe('the command', () => {
   })
 
   test('has the commands that its page lists for each group', async () => {
-    const groups = [...readText('docs/cli.md').matchAll(/^\| `servo ([a-z]+)` \| ((?:`[a-z]+`(?:, )?)+)/gm)]
+    const groups = [...readText('docs/cli.md').matchAll(/^\| `servo ([a-z]+)` \| ((?:`[a-z-]+`(?:, )?)+)/gm)]
     expect(groups.length).toBeGreaterThan(0)
     for (const [, group, listed] of groups) {
       const { stdout } = await run([group as string, '--help'])
-      const commands = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}([a-z]+)\b.* {2}\S/gm)].map(([, name]) => name)
-      const named = [...(listed as string).matchAll(/[a-z]+/g)].map(([name]) => name)
+      const commands = [...stdout.slice(stdout.indexOf('Commands:')).matchAll(/^ {2}([a-z-]+)(?= ).* {2}\S/gm)].map(([, name]) => name)
+      const named = [...(listed as string).matchAll(/[a-z-]+/g)].map(([name]) => name)
       expect({ group, named: named.sort() }).toEqual({ group, named: commands.filter((name) => name !== 'help').sort() })
     }
   })

@@ -57,9 +57,9 @@ export const ENTRIES = [
   'test/fixtures/loaded-modules.cjs',
   'test/fixtures/worker-child.ts',
   'test/mutants/main.ts',
+  'test/oracle/main.ts',
   'test/replay/record.ts',
   'test/simulation/main.ts',
-  'test/oracle/main.ts',
 ] as const
 
 const isTestFile = (path: string): boolean => path.endsWith('.test.ts')

@@ -8,6 +8,7 @@ import { DAY_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import type { LedgerEvent } from '../../src/events/event.js'
 import { createReconcile } from '../../src/turn/controllers.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
+import type { TurnWatch } from '../../src/turn/watch.js'
 import { createScenario, once } from '../fixtures/scenario.js'
 import { NOW, ulidOf } from '../fixtures/say.js'
 
@@ -173,5 +174,27 @@ describe('schedules in a turn', () => {
     ])
     expect(await row('schedule_state', A)).toMatchObject({ floor_at: NOW + 7 * DAY_MS, last_tick_status: 'TRIGGERED' })
     await expectInvariants()
+  })
+
+  test('that a turn finds due long after it was to wake are counted as a wake that was missed, and in time they are not', async () => {
+    const { begin, until, decider, tell, rows } = createScheduled()
+    const mended: string[] = []
+    const watch: TurnWatch = {
+      onPublished: () => undefined,
+      onLost: () => undefined,
+      onEnded: () => undefined,
+      onMended: (kind, count) => mended.push(`${kind} ${count}`),
+    }
+    await begin()
+    const { turn } = decider('turn', { reconcile, watch })
+    // Who begins cannot know for how long nobody was there.
+    await tell(() => turn())
+    await until(NEXT_MINUTE + 5 * SECOND_MS)
+    await tell(() => turn())
+    expect([mended, (await rows('schedule_ticks')).length]).toEqual([[], 1])
+    await until(NEXT_MINUTE + MINUTE_MS + 15 * SECOND_MS)
+    await tell(() => turn())
+    expect(mended).toEqual(['wake_missed 1'])
+    expect(await rows('schedule_ticks')).toHaveLength(2)
   })
 })

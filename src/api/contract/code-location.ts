@@ -2,8 +2,10 @@
 
 import { z } from 'zod'
 import { assetDefinition } from '../../events/asset.js'
+import { partitionsAsked } from '../../events/partitions.js'
 import { count, dependency, id, instant, longCount } from '../../events/value.js'
 import { outcome } from './outcome.js'
+import { scheduleDeployed } from './schedule.js'
 import { commanded, flag, nextCursor, pageQuery, shortText, waitMs } from './page.js'
 
 export const locationParams = z.object({ location_name: id('name') })
@@ -20,6 +22,7 @@ export const codeLocation = z
     code_version: z.string().nullable(),
     sdk: z.string().nullable(),
     asset_count: count,
+    schedule_count: count,
     deployed_by: z.string().nullable(),
     deployed_at: instant,
   })
@@ -27,15 +30,12 @@ export const codeLocation = z
 export const locationPage = z.object({ code_locations: z.array(codeLocation), next_cursor: nextCursor }).meta({ id: 'CodeLocationPage' })
 
 // Events keep members that they do not know. Here one is a mistake of spelling, which would change what a definition does.
-const { partitions, retry } = assetDefinition.shape
-const [daily, fixed] = partitions.unwrap().options
+const { retry } = assetDefinition.shape
 const definitionAsked = z
   .strictObject({
     ...assetDefinition.shape,
     deps: z.array(dependency.strict()),
-    partitions: z
-      .discriminatedUnion('type', [daily.strict(), fixed.strict()], { error: 'an object with the type "daily" or "static"' })
-      .exactOptional(),
+    partitions: partitionsAsked.exactOptional(),
     retry: retry.unwrap().strict().exactOptional(),
   })
   .meta({ id: 'AssetDefinitionAsked' })
@@ -48,6 +48,7 @@ export const deployAsked = z
     code_version: shortText.optional(),
     sdk: shortText.optional(),
     assets: z.array(definitionAsked),
+    schedules: z.array(scheduleDeployed).optional(),
     expected_location_version: longCount.optional().meta({ description: 'What the deployer has seen; 0: the location is new.' }),
     ...commanded,
   })
@@ -69,6 +70,14 @@ export const deployAnswer = z
       removed: z.array(z.string()),
       unchanged_count: count,
       location: z.array(memberChange),
+      schedules: z
+        .object({
+          added: z.array(z.string()),
+          changed: z.array(z.object({ schedule_name: z.string(), members: z.array(memberChange) })),
+          removed: z.array(z.string()),
+          unchanged_count: count,
+        })
+        .optional(),
     }),
     location_version: longCount.meta({ description: 'The version that stands: the new one once the deploy is applied.' }),
     accepted_event_id: z.string().optional().meta({ description: 'Absent where nothing was to be changed.' }),

@@ -8,12 +8,13 @@ import {
   CATCHUP_WINDOW_MINUTES_MAX,
   CRON_EXPRESSIONS_MAX,
   PARTITION_OFFSET_MAX,
+  PREVIEWED_FIRES_MAX,
   SELECTORS_MAX,
   SHORT_TEXT_CHARACTERS_MAX,
 } from '../../core/limits.js'
 import { count, dimensionSelector, errorValue, id, instant, integer, longCount, priority, tags, textOf } from '../../events/value.js'
 import { outcome } from './outcome.js'
-import { commanded, maybeInstant, nextCursor, pageQuery, readQuery, waitQuery } from './page.js'
+import { commanded, maybeInstant, nextCursor, numberIn, pageQuery, readQuery, waitQuery } from './page.js'
 
 const oneOrMore = (what: string, count_max: number) => {
   const error = `${what}, or a list of 1 to ${count_max}`
@@ -76,6 +77,15 @@ const expected = {
     .optional()
     .meta({ description: 'The version that the change was made for: 409 where it is another by now.' }),
 }
+
+/** As a deploy has it: with its location, and renamed by what it was called before. */
+export const scheduleDeployed = z
+  .strictObject({
+    schedule_name: scheduleName,
+    renamed_from: id('name').optional().meta({ description: 'The name that it had: it stays the same schedule, with its history.' }),
+    ...whole,
+  })
+  .meta({ id: 'ScheduleDeployed' })
 
 export const scheduleAsked = z.strictObject({ schedule_name: scheduleName, ...whole, ...commanded }).meta({ id: 'ScheduleAsked' })
 
@@ -259,3 +269,55 @@ export const scheduleTick = z
   })
   .meta({ id: 'ScheduleTick' })
 export const tickPage = z.object({ ticks: z.array(scheduleTick), next_cursor: nextCursor }).meta({ id: 'ScheduleTickPage' })
+
+const FIRES_DEFAULT = 5
+const fires = {
+  from: instant.optional().meta({ description: 'From when on, itself included; now where it is left out.' }),
+  count: numberIn(1, PREVIEWED_FIRES_MAX).default(FIRES_DEFAULT),
+}
+export const previewQuery = z.strictObject({ ...readQuery, ...fires })
+export const cronPreviewQuery = z.strictObject({ cron: cronTexts, timezone: id('text').default('UTC'), ...fires })
+export const firesAnswer = z
+  .object({
+    timezone: z.string(),
+    fires: z.array(z.object(fire)),
+    warnings: z.array(z.string()).meta({ description: 'Cron expressions that mean something else than they seem to.' }),
+  })
+  .meta({ id: 'ScheduleFires' })
+
+export const dryRunQuery = z.strictObject({
+  ...readQuery,
+  at: instant.optional().meta({ description: 'The instant that is asked about; now where it is left out.' }),
+})
+export const dryRunAnswer = z
+  .object({
+    schedule_id: z.string(),
+    schedule_name: z.string(),
+    status: z.enum(SCHEDULE_STATUSES),
+    timezone: z.string(),
+    at: instant,
+    ticks: z.array(
+      z.object({
+        ...fire,
+        status: z.enum(['TRIGGERED', 'FAILED']),
+        asset_keys: z.array(z.string()),
+        partitions: z.unknown(),
+        run_keys: z.array(z.string()).meta({ description: 'One run each.' }),
+        error: z.object({ code: z.string(), message: z.string() }).nullable(),
+      }),
+    ),
+    skipped: z.array(
+      z.object({
+        skipped_count: count,
+        first_scheduled_for: instant,
+        last_scheduled_for: instant,
+        skip_reasons: z.record(z.string(), count),
+        active_run_id: z.string().nullable().meta({ description: 'The run that stands in the way, with overlap_policy SKIP.' }),
+      }),
+    ),
+    held_count: count.meta({
+      description: 'Instants that a pause holds back until then: a resume counts them as skipped, or catches up with them.',
+    }),
+    next_fire: z.object(fire).nullable(),
+  })
+  .meta({ id: 'ScheduleDryRun' })

@@ -22,10 +22,11 @@ export const readDeploySource = (path: string): DeploySource | Promise<DeploySou
   extname(path) === '.json' ? readDocument(path) : readModule(path)
 
 async function readModule(path: string): Promise<DeploySource> {
-  const { location_name, assets } = describeLocation(await loadModule(path))
+  const { location_name, assets, schedules } = describeLocation(await loadModule(path))
   // Frozen, and of the same shape: the API's own schema judges it.
   const definitions = assets.map(({ definition }) => definition) as unknown as DeployAsked['assets']
-  return { location_name, members: { sdk: 'typescript', assets: definitions } }
+  const timed = schedules as unknown as NonNullable<DeployAsked['schedules']>
+  return { location_name, members: { sdk: 'typescript', assets: definitions, ...(timed.length === 0 ? {} : { schedules: timed }) } }
 }
 
 const EXAMPLE = '{"location_name": "shop", "worker_url": "http://worker:7801", "assets": [{"asset_key": "shop.orders", "deps": []}]}'

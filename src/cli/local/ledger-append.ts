@@ -1,12 +1,11 @@
 // `servo ledger example` and `servo ledger append`.
 
 import type { Command } from 'commander'
-import { readFile } from 'node:fs/promises'
 import { openAppender } from '../../bin/deps.js'
 import { appendBatches, type LineAnswer, type LineFault, parseLines } from '../../commands/append-lines.js'
 import { exampleEvent, knownEventTypes } from '../../commands/example.js'
-import { messageOf } from '../../core/errors.js'
 import { FAILED, UsageError } from '../exit-code.js'
+import { readInput } from '../input-file.js'
 import { type StoreOptions, withDeps, withStore } from './options.js'
 import { counted, note, printJson, printLine } from './print.js'
 
@@ -48,7 +47,7 @@ function printExample(event_type: string, { tenant, workspace, json }: StoreOpti
 
 async function append(options: StoreOptions & { readonly file: string }): Promise<void> {
   const scope = { tenant_id: options.tenant, workspace_id: options.workspace }
-  const { batches, faults } = parseLines(await readInput(options.file), scope)
+  const { batches, faults } = parseLines(await readInput('--file', options.file), scope)
   if (faults.length > 0) return refuse(faults, options)
   const answers: LineAnswer[] = []
   await withDeps(options, 'write', async (deps) => {
@@ -62,17 +61,6 @@ async function append(options: StoreOptions & { readonly file: string }): Promis
   const appended_count = answers.length - duplicate_count
   if (options.json === true) return printJson({ appended_count, duplicate_count, answers, faults } satisfies AppendReport)
   note(`${counted(answers.length, 'event')}: ${appended_count} appended, ${duplicate_count} durable already.`)
-}
-
-async function readInput(file: string): Promise<Uint8Array> {
-  if (file === '-') {
-    const chunks: Buffer[] = []
-    for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-    return Buffer.concat(chunks)
-  }
-  return readFile(file).catch((error: unknown) => {
-    throw new UsageError(`--file ${file} cannot be read: ${messageOf(error)}.`)
-  })
 }
 
 function refuse(faults: readonly LineFault[], { json }: StoreOptions): void {

@@ -1,18 +1,27 @@
 // A tick that somebody asks for: the tick and its requests for runs are one batch, whatever the status of the schedule. The
-// same request is the same tick, whoever appends it again.
+// same request is the same tick, whoever appends it again. What a tick asks for is found as for those of the clock.
 
 import { assert } from '../../core/errors.js'
 import { manualScheduleRunKey, manualScheduleTickedKey, manualTickId } from '../../core/keys.js'
+import { runId } from '../../core/run-id.js'
 import { instantMs, instantText } from '../../core/time.js'
 import type { Draft } from '../../events/draft.js'
-import type { Selector } from '../../events/value.js'
-import { selectAssets } from '../../projections/asset-selection.js'
-import { readAssetGraph } from '../../readers/assets.js'
+import { writeList } from '../../ledger/lists.js'
+import {
+  type AskedRun,
+  isTickFault,
+  openTick,
+  type RequestDraft,
+  requestRunOfTick,
+  type TickAssets,
+  type TickFault,
+} from '../../projections/tick-request.js'
+import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import type { Schedule } from '../../readers/schedules.js'
 import { isProblem, type Problem, problem } from '../problem.js'
 import { partitionFaults } from '../run-partitions.js'
-import { type RunDeps, type RunPlanned, writeRunRequest } from '../run-request.js'
+import type { RunDeps } from '../run-request.js'
 import { type By, by, livingSchedule } from './target.js'
 
 export type TriggerAsked = By & {
@@ -42,55 +51,99 @@ export async function planScheduleTrigger(
   { request_id, now }: { readonly request_id: string; readonly now: number },
 ): Promise<TriggerPlanned | Problem> {
   const found = await livingSchedule(view, id_or_name)
-  if (isProblem(found) || view === undefined) return found as Problem
-  const at_ms = asked.instant === undefined ? now : instantMs(asked.instant)
-  const selected = await selectedOf(view, found, asked, at_ms)
-  if (isProblem(selected)) return selected
+  if (isProblem(found)) return found
+  // Whatever was found was found in a view.
+  const graph = await readAssetGraph(view as View)
   const { definition } = found
   const { schedule_id, schedule_name } = definition
+  const at_ms = asked.instant === undefined ? now : instantMs(asked.instant)
+  const tick = openTick(definition, graph)
+  const asks = isTickFault(tick) ? tick : asksOf(tick, graph, asked, at_ms)
+  if (isProblem(asks)) return asks
+  if (isTickFault(tick) || isTickFault(asks)) return cannotAsk(found, (isTickFault(tick) ? tick : asks) as TickFault)
+  if ('none' in asks) return noPartition(found, at_ms)
+  if (tick.long_list !== undefined) await writeList(deps, tick.long_list)
   const tick_id = manualTickId(schedule_id, request_id)
-  const runs: (RunPlanned & { readonly partition: string | null })[] = []
-  for (const partition of selected.partitions) {
-    const isOne = selected.partitions.length === 1 || partition === null
-    const run = await writeRunRequest(deps, view, {
-      asset_keys: selected.asset_keys,
-      ...(partition === null ? {} : { partitions: { keys: [partition] } }),
-      tags: definition.tags,
-      priority: definition.priority,
-      run_key: manualScheduleRunKey(schedule_id, request_id, isOne ? undefined : partition),
-      origin: { trigger: { type: 'SCHEDULE', schedule_id, tick_id } },
-      ...by(asked),
-    })
-    runs.push({ ...run, partition })
-  }
   const scheduled_for = instantText(at_ms)
+  const requests = requestsOf(deps, found, { asked, request_id, tick_id, tick, runs: asks.runs })
+  const ticked = tickedDraft(found, { asked, request_id, tick_id, scheduled_for, partitions: asks.partitions, requests })
   return {
     schedule_id,
     schedule_name,
     tick_id,
     scheduled_for,
-    runs: runs.map(({ run_id, run_key, partition }) => ({ run_id, run_key, partition })),
-    drafts: [
-      tickedDraft(found, asked, { request_id, tick_id, scheduled_for, runs }),
-      ...runs.map(({ draft }): Draft => ({ ...draft, caused_by: 0 })),
-    ],
+    runs: requests.map(({ payload: { run_id, run_key, partitions } }) => ({
+      run_id,
+      run_key,
+      partition: partitions !== null && 'keys' in partitions ? (partitions.keys[0] ?? null) : null,
+    })),
+    drafts: [ticked, ...requests],
   }
 }
 
-type Ticked = {
-  readonly request_id: string
-  readonly tick_id: string
-  readonly scheduled_for: string
-  readonly runs: readonly (RunPlanned & { readonly partition: string | null })[]
+/** A partition that is named is asked for alone, and checked as in a request for a run. */
+function asksOf(
+  tick: TickAssets,
+  { definitions }: AssetGraph,
+  { partition }: TriggerAsked,
+  at_ms: number,
+): ReturnType<TickAssets['asksAt']> | Problem {
+  if (partition === undefined) return tick.asksAt(at_ms)
+  const selected = tick.asset_keys.flatMap((asset_key) => definitions.get(asset_key) ?? [])
+  const faults = partitionFaults({ keys: [partition] }, selected).map(({ message }) => ({ path: 'partition', message }))
+  if (faults.length > 0) return problem('bad-input', faults.map(({ message }) => message).join(' '), { faults })
+  const partitions = { keys: [partition] }
+  return { partitions, runs: [{ partitions }] }
 }
 
-function tickedDraft({ definition }: Schedule, asked: By, { request_id, tick_id, scheduled_for, runs }: Ticked): Draft {
+const cannotAsk = ({ definition: { schedule_name } }: Schedule, { code, message }: TickFault): Problem =>
+  problem(
+    'conflict',
+    `The schedule ${schedule_name} cannot tick as things are: ${message} Deploy what is missing, or change the schedule.`,
+    {
+      members: { code },
+    },
+  )
+
+const noPartition = ({ definition: { schedule_name } }: Schedule, at_ms: number): Problem =>
+  problem(
+    'conflict',
+    `No partition that the schedule ${schedule_name} maps to is complete at ${instantText(at_ms)}. Name one with partition, or a later instant.`,
+    { members: { code: 'NO_PARTITION' } },
+  )
+
+type Requested = {
+  readonly asked: By
+  readonly request_id: string
+  readonly tick_id: string
+  readonly tick: TickAssets
+  readonly runs: readonly AskedRun[]
+}
+
+function requestsOf(
+  { secrets: [secret], scope }: RunDeps,
+  { definition }: Schedule,
+  { asked, request_id, tick_id, tick, runs }: Requested,
+): readonly RequestDraft[] {
+  const identity = { secret_key_id: secret.secret_key_id, runIdOf: (run_key: string) => runId(secret, scope, run_key) }
+  return runs.map(({ partitions, suffix }) => {
+    const run_key = manualScheduleRunKey(definition.schedule_id, request_id, suffix)
+    const draft = requestRunOfTick({ run_key, partitions, tick, definition, tick_id }, identity)
+    return { ...draft, payload: { ...draft.payload, ...by(asked) } }
+  })
+}
+
+type Ticked = Omit<Requested, 'tick' | 'runs'> & {
+  readonly scheduled_for: string
+  readonly partitions: AskedRun['partitions']
+  readonly requests: readonly RequestDraft[]
+}
+
+function tickedDraft({ definition }: Schedule, { asked, request_id, tick_id, scheduled_for, partitions, requests }: Ticked): Draft {
   const { schedule_id, definition_version, definition_hash } = definition
-  const [first] = runs
+  const [first] = requests
   assert(first, `The tick ${tick_id} asks for no run.`)
-  const { run_key, run_id, request_fingerprint, assets } = first.draft.payload
-  const keys = runs.flatMap(({ partition }) => (partition === null ? [] : [partition])).sort()
-  const partitions: Selector = keys.length === 0 ? null : { keys }
+  const { run_key, run_id, request_fingerprint, assets } = first.payload
   return {
     event_type: 'ScheduleTicked',
     idempotency_key: manualScheduleTickedKey(schedule_id, request_id),
@@ -102,35 +155,11 @@ function tickedDraft({ definition }: Schedule, asked: By, { request_id, tick_id,
       kind: 'MANUAL',
       from: scheduled_for,
       to: scheduled_for,
-      ticks: [{ tick_id, scheduled_for, status: 'TRIGGERED', partitions, run_count: runs.length, run_key, request_fingerprint }],
+      ticks: [{ tick_id, scheduled_for, status: 'TRIGGERED', partitions, run_count: requests.length, run_key, request_fingerprint }],
       definition_hash,
       definition_version,
       assets,
       ...by(asked),
     },
   }
-}
-
-type Selected = { readonly asset_keys: readonly string[]; readonly partitions: readonly (string | null)[] }
-
-/** Looked up now, as every tick does: what the schedule selected when it was defined may be gone. */
-async function selectedOf(view: View, { definition }: Schedule, asked: TriggerAsked, _at_ms: number): Promise<Selected | Problem> {
-  const graph = await readAssetGraph(view)
-  const { schedule_name, asset_selection } = definition
-  const { asset_keys, faults } = selectAssets(graph, asset_selection)
-  if (faults.length > 0 || asset_keys.length === 0) {
-    const why = faults.map(({ message }) => message).join(' ')
-    return problem(
-      'conflict',
-      `The schedule ${schedule_name} selects what is not there any more. ${why} Deploy it, or change the schedule.`,
-    )
-  }
-  const definitions = asset_keys.flatMap((asset_key) => graph.definitions.get(asset_key) ?? [])
-  if (asked.partition !== undefined) {
-    const wrong = partitionFaults({ keys: [asked.partition] }, definitions)
-    if (wrong.length === 0) return { asset_keys, partitions: [asked.partition] }
-    const told = wrong.map(({ message }) => ({ path: 'partition', message }))
-    return problem('bad-input', told.map(({ message }) => message).join(' '), { faults: told })
-  }
-  return { asset_keys, partitions: [null] }
 }

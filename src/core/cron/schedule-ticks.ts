@@ -51,6 +51,13 @@ function openAnew({ cron, timezone }: CronInZone): Ticks | CronFault {
   return 'problem' in expressions ? expressions : openTicks(expressions, timezone)
 }
 
+/** As many as there are, in order, from an instant on that is included. */
+export function firstTicks(ticks: Ticks, from_ms: number, count_max: number): readonly number[] {
+  const found: number[] = []
+  for (let at_ms = ticks.nth(from_ms, 0); at_ms !== null && found.length < count_max; at_ms = ticks.next(at_ms)) found.push(at_ms)
+  return found
+}
+
 /** Everything that is checked when a cron, or a list of them, is defined. */
 export function readCrons(cron: string | readonly string[]): readonly CronExpression[] | CronFault {
   const texts = [cron].flat()

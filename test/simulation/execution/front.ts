@@ -10,7 +10,7 @@ import type { Site } from './site.js'
 type Span = { readonly away_ms: number; readonly back_ms: number }
 
 /** Longer than the silence that an attempt is allowed: whoever lives through one would be given up. */
-const AWAY_MS = [SECOND_MS, 35 * SECOND_MS] as const
+const AWAY_MS = [13 * SECOND_MS, 35 * SECOND_MS] as const
 const FLAP_MS = [SECOND_MS, 9 * SECOND_MS] as const
 const FLAPS_MAX = 6
 

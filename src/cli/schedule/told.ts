@@ -1,0 +1,34 @@
+// What a command on a schedule answers, for people and for programs.
+
+import { randomUUID } from 'node:crypto'
+import type { Outcome, ScheduleAccepted } from '../answers.js'
+import type { ApiOptions, Session } from '../api-command.js'
+import { note, printJson, printLine } from '../local/print.js'
+import { assertTaken, PENDING_HINT } from '../outcome.js'
+
+export type CommandOptions = ApiOptions & { readonly reason?: string; readonly wait?: boolean }
+
+/** A key for each: a repeat of the connection is no second command. */
+export const sent = ({ wait }: CommandOptions) => ({ query: wait === true ? { wait: true } : {}, idempotency_key: randomUUID() })
+
+export const reasonOf = ({ reason }: CommandOptions) => (reason === undefined ? {} : { reason })
+
+type Accepted = {
+  readonly schedule_name: string
+  readonly accepted_event_id: string | null
+  readonly outcome?: Outcome | undefined
+}
+
+/** `done`: the sentence without its end, such as "nightly is paused". */
+export function told(accepted: Accepted, { json }: Pick<Session, 'json'>, done: string): void {
+  const { outcome, schedule_name, accepted_event_id } = accepted
+  assertTaken(outcome, `What was asked of the schedule ${schedule_name}`)
+  if (json) return printJson(accepted)
+  if (accepted_event_id === null) return printLine(`Nothing changes: ${schedule_name} is so already.`)
+  printLine(outcome?.kind === 'applied' ? `${done}.` : `${done}, from the next turn on.`)
+  if (outcome?.kind === 'pending') note(PENDING_HINT)
+}
+
+export function toldWarnings({ warnings = [] }: ScheduleAccepted): void {
+  for (const warning of warnings) note(`Note: ${warning}`)
+}

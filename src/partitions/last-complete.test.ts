@@ -1,0 +1,62 @@
+import { describe, expect, it } from '@jest/globals'
+import { isRefusal, type KeyOrder } from './key-order.js'
+import { lastComplete } from './last-complete.js'
+import { keyOrderOf } from './order.js'
+
+const DATE = { type: 'daily', start_date: '2025-01-14' }
+const REGION = { type: 'static', keys: ['us', 'eu'] }
+const NOON = Date.parse('2025-01-16T12:00:00Z')
+const ONE = { end_offset: 0 }
+
+function orderOf(definition: object): KeyOrder {
+  const order = keyOrderOf(definition)
+  if (isRefusal(order)) throw new Error(order.problem)
+  return order
+}
+
+const multi = orderOf({ type: 'multi', dimensions: { date: DATE, region: REGION } })
+const keysOf = (order: KeyOrder, mapping: Parameters<typeof lastComplete>[1], at_ms = NOON) => {
+  const found = lastComplete(order, mapping, at_ms, 100)
+  return 'keys' in found ? found.keys : found
+}
+
+describe('lastComplete', () => {
+  it.each([
+    [-2, { none: true }],
+    [-1, ['2025-01-14']],
+    [0, ['2025-01-15']],
+    [1, ['2025-01-16']],
+    [2, ['2025-01-17']],
+  ])('of time is the window that ended last, moved by %i', (end_offset, keys) => {
+    expect(keysOf(orderOf(DATE), { end_offset })).toEqual(keys)
+  })
+
+  it('of time is none before the first window has ended, and past the end', () => {
+    expect(keysOf(orderOf(DATE), ONE, Date.parse('2025-01-14T23:59:59Z'))).toEqual({ none: true })
+    expect(keysOf(orderOf({ ...DATE, end_date: '2025-01-16' }), { end_offset: 1 })).toEqual({ none: true })
+  })
+
+  it('of what is not time is each of its keys', () => {
+    expect(lastComplete(orderOf(REGION), ONE, NOON, 100)).toEqual({ keys: ['us', 'eu'], selector: { all: true }, is_single: false })
+  })
+
+  it('of dimensions is the last window with each key of the others, or with those that are named', () => {
+    expect(lastComplete(multi, ONE, NOON, 100)).toEqual({
+      keys: ['date=2025-01-15|region=us', 'date=2025-01-15|region=eu'],
+      selector: { dims: { date: { keys: ['2025-01-15'] }, region: { all: true } } },
+      is_single: false,
+    })
+    expect(keysOf(multi, { end_offset: 1, dims: { region: { keys: ['eu'] } } })).toEqual(['date=2025-01-16|region=eu'])
+    expect(keysOf(multi, { ...ONE, dims: { region: { match: ['u*'] } } })).toEqual(['date=2025-01-15|region=us'])
+    expect(keysOf(multi, ONE, Date.parse('2025-01-14T12:00:00Z'))).toEqual({ none: true })
+  })
+
+  it.each([
+    [multi, { ...ONE, dims: { country: { all: true } } }, 100, /The dimension "country" is not there: there are date, region\./],
+    [multi, ONE, 1, /^2 keys are asked for .* 1 is the most of one tick/],
+    [orderOf(REGION), ONE, 1, /^2 keys are asked for .* 1 is the most of one tick/],
+    [orderOf(DATE), { ...ONE, dims: { region: { all: true } } }, 100, /Leave dims out/],
+  ] as const)('is refused with a sentence: %#', (order, mapping, keys_max, problem) => {
+    expect(lastComplete(order, mapping, NOON, keys_max)).toMatchObject({ problem: expect.stringMatching(problem) })
+  })
+})

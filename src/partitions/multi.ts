@@ -1,0 +1,97 @@
+// Keys of several dimensions, ordered by their names: the first one varies slowest, as the hours do on a clock. A key's
+// number is that of its values, each times how many keys the dimensions after it have.
+
+import { type Entry, type Found, isRefusal, type KeyOrder, type Refusal, type Window } from './key-order.js'
+
+export type DimensionOrder = { readonly name: string; readonly order: KeyOrder }
+export type MultiOrder = KeyOrder & { readonly dimensions: readonly DimensionOrder[] }
+
+export const isMulti = (order: KeyOrder): order is MultiOrder => 'dimensions' in order
+
+export function openMulti(dimensions: readonly DimensionOrder[]): MultiOrder {
+  const total = dimensions.reduce<number | null>(
+    (product, { order }) => (product === null || order.total === null ? null : product * order.total),
+    1,
+  )
+  const sizeFrom = (place: number): number => dimensions.slice(place).reduce((product, { order }) => product * order.size(), 1)
+  const times = dimensions.filter(({ order }) => order.windowAt(0) !== null)
+
+  /** The index of each dimension; null past the end. */
+  function placesOf(index: number): readonly number[] | null {
+    if (!Number.isInteger(index) || index < 0) return null
+    let rest = index
+    const places: number[] = []
+    for (let place = dimensions.length - 1; place > 0; place--) {
+      const size = dimensions[place]?.order.size() ?? 0
+      if (size === 0) return null
+      places.unshift(rest % size)
+      rest = Math.floor(rest / size)
+    }
+    return [rest, ...places]
+  }
+
+  function entryAt(index: number): Entry | null {
+    const entries = placesOf(index)?.map((each, place) => dimensions[place]?.order.entryAt(each) ?? null)
+    if (entries === undefined || entries.includes(null)) return null
+    return joined(dimensions, entries as readonly Entry[])
+  }
+
+  function indexOf(key: string): Found {
+    const values = valuesOf(dimensions, key)
+    if ('problem' in values) return { ...values, nearest: null }
+    let index = 0
+    let problem: string | undefined
+    const nearest = dimensions.map(({ name, order }, place) => {
+      const value = values[place] ?? ''
+      const found = order.indexOf(value)
+      if (!isRefusal(found)) {
+        index = (place === 0 ? 0 : index * order.size()) + found.index
+        return `${name}=${value}`
+      }
+      problem ??= `${name} ${found.problem}`
+      return `${name}=${found.nearest ?? ''}`
+    })
+    if (problem === undefined) return { index }
+    return { problem: `"${key}" is no key: its ${problem} Say "${nearest.join('|')}".`, nearest: nearest.join('|') }
+  }
+
+  return {
+    type: 'multi',
+    dimensions,
+    description: `each of ${dimensions.map(({ name, order }) => `${name}: ${order.description}`).join('; and each of ')}`,
+    total,
+    size: () => sizeFrom(0),
+    keyAt: (index) => entryAt(index)?.partition_key ?? null,
+    entryAt,
+    indexOf,
+    windowAt(index): Window | null {
+      const place = times.length === 1 ? dimensions.indexOf(times[0] as DimensionOrder) : -1
+      const places = place < 0 ? null : placesOf(index)
+      return places === null ? null : (dimensions[place]?.order.windowAt(places[place] as number) ?? null)
+    },
+    at: (now_ms) => openMulti(dimensions.map(({ name, order }) => ({ name, order: order.at(now_ms) }))),
+  }
+}
+
+/** The entry of the values, as it is written: with names, which the short form leaves out. */
+export function joined(dimensions: readonly DimensionOrder[], entries: readonly Entry[]): Entry {
+  const named = (member: 'partition_key' | 'sort_key'): string =>
+    dimensions.map(({ name }, place) => `${name}=${entries[place]?.[member]}`).join('|')
+  return {
+    partition_key: named('partition_key'),
+    sort_key: named('sort_key'),
+    partition_values: Object.fromEntries(dimensions.map(({ name }, place) => [name, entries[place]?.partition_key ?? ''])),
+  }
+}
+
+/** Its values in the order of the dimensions: with all names, in any order, or with none, in theirs. */
+function valuesOf(dimensions: readonly DimensionOrder[], key: string): readonly string[] | Refusal {
+  const form = dimensions.map(({ name, order }) => `${name}=${order.keyAt(0) ?? '…'}`).join('|')
+  const parts = key.split('|')
+  const problem = `"${key}" is no key: write the ${dimensions.map(({ name }) => name).join(' and the ')}, such as "${form}".`
+  if (parts.length !== dimensions.length) return { problem }
+  if (parts.every((part) => !part.includes('='))) return parts
+  const values = new Map(parts.map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]))
+  if (!dimensions.every(({ name }) => values.has(name))) return { problem }
+  return dimensions.map(({ name }) => values.get(name) as string)
+}

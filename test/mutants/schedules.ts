@@ -1,0 +1,127 @@
+// Guards of schedules: which instants run, which are counted, and that none is both.
+
+import { type Check, invariant, type Mutant, turn } from './mutant.js'
+
+const INTERVAL = 'src/controllers/schedule-interval.ts'
+const DECISION = 'src/controllers/schedule-decision.ts'
+const DUE = 'src/controllers/schedule-due.ts'
+const schedules = (title: string): Check => ({ file: 'src/controllers/schedules.test.ts', title })
+
+export const SCHEDULES: readonly Mutant[] = [
+  {
+    name: 'the oldest of what was missed run',
+    edits: [{ file: INTERVAL, find: 'at(ticks, from, total - running + index)', replace: 'at(ticks, from, index)' }],
+    killed_by: schedules('#10335 runs the newest three of ten midnights that were missed, and counts the other seven'),
+  },
+  {
+    name: 'catch-up without its window',
+    edits: [
+      {
+        file: INTERVAL,
+        find: 'const running = Math.min(inWindow, max_catchup_ticks)',
+        replace: 'const running = Math.min(inWindow + total, total, max_catchup_ticks)',
+      },
+    ],
+    killed_by: schedules('#10335 runs none that is older than the window, whatever was decided before'),
+  },
+  {
+    name: 'what is older than the newest forgotten',
+    edits: [
+      {
+        file: DECISION,
+        find: "skipped.add('CATCH_UP', older)",
+        replace: "skipped.add('CATCH_UP', newest.length === 0 ? older : undefined)",
+      },
+    ],
+    killed_by: invariant(
+      'i32-each-instant-ticks-once',
+      'I32 each instant ticks once through edits, pauses, wrong clocks and outages; npm run sim -- --kind schedules --seed 30',
+    ),
+  },
+  {
+    name: 'a pause caught up with on resume',
+    edits: [
+      {
+        file: 'src/projections/schedule.ts',
+        find: 'else if (definition.catch_up_on_resume)',
+        replace: 'else if (definition !== undefined)',
+      },
+    ],
+    killed_by: schedules('#5604 does not replay what was missed while it was off, when it is on again'),
+  },
+  {
+    name: 'an edit that replays the past',
+    edits: [
+      {
+        file: 'src/projections/schedule.ts',
+        find: 'const floor_at = isMoved ? Math.max(state.floor_at, moment.at) : state.floor_at',
+        replace: 'const floor_at = state.floor_at',
+      },
+    ],
+    killed_by: schedules('#13597 does not fire the past when its cron is edited to one that had fired'),
+  },
+  {
+    name: 'what an edit cut off counted by nobody',
+    edits: [{ file: DUE, find: 'if (first !== null && first <= instantMs(span.to)) return', replace: 'if (first === 0) return' }],
+    killed_by: schedules('#13597 counts what an edit cut off by the cron of then, and decides it before anything else'),
+  },
+  {
+    name: 'runs that overlap against the policy',
+    edits: [
+      {
+        file: DECISION,
+        find: "definition.overlap_policy === 'SKIP' ? context.activeRunOf(definition.schedule_id) : undefined",
+        replace: 'undefined as string | undefined',
+      },
+    ],
+    killed_by: schedules('#12758 skips a tick while a run of the schedule is active, and says which'),
+  },
+  {
+    name: 'missed ticks that run beside each other against the policy',
+    edits: [{ file: DECISION, find: 'ticks.some(({ runs }) => runs.length > 0)', replace: 'ticks.length < 0' }],
+    killed_by: schedules('#12758 lets the newest alone run of what was missed, because the others would run beside it'),
+  },
+  {
+    name: 'a cron that cannot be read told again and again',
+    edits: [
+      {
+        file: DUE,
+        find: 'last_scheduled_for !== null && last_scheduled_for > cron_changed_at',
+        replace: 'last_scheduled_for === cron_changed_at',
+      },
+    ],
+    killed_by: schedules('fails one tick for a cron that cannot be read, and says no more of it'),
+  },
+  {
+    name: 'turns that wake for paused schedules',
+    edits: [{ file: DUE, find: "|| state.status === 'PAUSED') return", replace: ') return' }],
+    killed_by: turn('schedules', 'do not wake it while they are paused, and write nothing when nothing is due'),
+  },
+  {
+    name: 'a tick folded on a state that has changed',
+    edits: [
+      {
+        file: 'src/projections/schedule-tick.ts',
+        find: 'if (basis.expected_state_version !== state_version) return',
+        replace: 'if (basis.expected_state_version > state_version) return',
+      },
+    ],
+    killed_by: invariant('i10-stale-triggers-start-no-run', 'I10 a tick that was decided before a pause starts no run'),
+  },
+  {
+    name: 'a window that is under way taken for complete',
+    edits: [
+      {
+        file: 'src/partitions/last-complete.ts',
+        find: 'order.countAt(at_ms) - 1 + end_offset',
+        replace: 'order.countAt(at_ms) + end_offset',
+      },
+    ],
+    killed_by: { file: 'src/partitions/last-complete.test.ts', title: 'of time is the window that ended last, moved by 0' },
+  },
+  {
+    name: 'events appended before the lists that they name',
+    edits: [{ file: 'src/turn/decide.ts', find: '  await writeLists(deps, decisions)\n', replace: '' }],
+    killed_by: turn('schedules', 'whose runs need long lists have them written before the events that name them'),
+  },
+]
