@@ -78,12 +78,12 @@ describe('I18 a controller says the same keys for the same state', () => {
       fc.property(seeds, (seed) => compareOverHistory(seed, spoken)),
       { seed: SEED, numRuns: 5 },
     )
-    expect([...spoken.keys()].sort()).toEqual(['dispatch', 'lost', 'plan'])
+    expect([...spoken.keys()].sort()).toEqual(['dispatch', 'lost', 'plan', 'schedules'])
   })
 
   test('and one that goes by the order in which rows arrived is noticed', () => {
     const byArrival: Reconcile = {
-      decide: ({ rows }) => rows.hotRows('tasks').map(({ task_key }) => ({ said_by: task_key, drafts: [] })),
+      decide: ({ rows }) => rows.hotRows('tasks').map(({ run_id, task_key }) => ({ said_by: `${run_id} ${task_key}`, drafts: [] })),
       wakeAt: () => null,
     }
     expect(() => compareOverHistory(SEED, new Map(), byArrival)).toThrow()

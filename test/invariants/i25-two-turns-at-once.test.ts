@@ -1,6 +1,7 @@
 import { expect, test } from '@jest/globals'
 import type { LooseRow } from '../../src/projections/tables.js'
 import { createScenario } from '../fixtures/scenario.js'
+import { secondTurnAt } from '../fixtures/second-turn.js'
 
 const COMPARED = ['runs', 'tasks', 'dep_satisfaction', 'dispatch_outbox', 'pools', 'run_key_index', 'run_key_conflicts'] as const
 
@@ -8,21 +9,14 @@ const COMPARED = ['runs', 'tasks', 'dep_satisfaction', 'dispatch_outbox', 'pools
 async function tablesWith(at: number): Promise<{ readonly rows: readonly LooseRow[]; readonly isOver: boolean }> {
   const { say, writer, decider, tell, world, defineAssets, rows, expectInvariants } = createScenario({ latency_ms: () => 5 })
   const [first, second] = [decider('first'), decider('second')]
-  let isOver = true
-  await tell(async () => {
+  const isOver = await tell(async () => {
     await defineAssets()
     await writer().append([say.poolDefined('global', 2), say.runRequested('user:1', { assets: { keys: ['a', 'b', 'c'] } })])
     await writer().append([say.runRequested('user:2', { assets: { keys: ['c'] } })])
-    const begun = world.callCount()
-    let isSecond = false
-    world.intercept(async (call) => {
-      if (isSecond || call.process !== 'first' || call.phase !== 'before' || call.number !== begun + at) return
-      isSecond = true
-      isOver = false
-      await second.turn()
-    })
+    const { hasBegun } = secondTurnAt(world, at, 'first', second)
     await first.turn()
     await Promise.all([first.turn(), second.turn()])
+    return !hasBegun()
   })
   await expectInvariants()
   const found = await Promise.all(COMPARED.map(rows))

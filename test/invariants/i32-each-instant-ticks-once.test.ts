@@ -2,6 +2,7 @@ import { expect, test } from '@jest/globals'
 import { HOUR_MS, instantText, MINUTE_MS } from '../../src/core/time.js'
 import { createReconcile } from '../../src/turn/controllers.js'
 import { createScenario } from '../fixtures/scenario.js'
+import { secondTurnAt } from '../fixtures/second-turn.js'
 import { NOW, ulidOf } from '../fixtures/say.js'
 import { meaningsOf } from '../simulation/schedules/crons.js'
 import { simulate } from '../simulation/schedules/simulate.js'
@@ -24,8 +25,7 @@ test.each(SEEDS)(
 async function ticksWith(at: number) {
   const { say, writer, decider, tell, world, defineAssets, rows, expectInvariants } = createScenario({ latency_ms: () => 5 })
   const [first, second] = [decider('first', { reconcile }), decider('second', { reconcile })]
-  let isOver = true
-  await tell(async () => {
+  const isOver = await tell(async () => {
     await defineAssets()
     await writer().append([say.scheduleDefined(A, {}, {}, { at: NOW })])
     await first.turn()
@@ -33,16 +33,10 @@ async function ticksWith(at: number) {
     await writer().append([
       say.scheduleDefined(A, { cron_expressions: ['*/2 * * * *'] }, {}, { at: NOW + 7 * MINUTE_MS + 1, request: 'r2' }),
     ])
-    const begun = world.callCount()
-    let isSecond = false
-    world.intercept(async (call) => {
-      if (isSecond || call.process !== 'first' || call.phase !== 'before' || call.number !== begun + at) return
-      isSecond = true
-      isOver = false
-      await second.turn()
-    })
+    const { hasBegun } = secondTurnAt(world, at, 'first', second)
     await first.turn()
     await Promise.all([first.turn(), second.turn()])
+    return !hasBegun()
   })
   await expectInvariants()
   const ticks = await rows('schedule_ticks')

@@ -7,18 +7,19 @@ import { FOLD_VERSION } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidTime } from '../../src/core/ulid.js'
 import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
-import { createFaultState, type FaultRule, faultStore, swarmOfFaults } from '../faults/fault-store.js'
+import { type FaultRule, swarmOfFaults } from '../faults/fault-store.js'
 import { collect, createDecider, type Decider, findMissed, merge } from '../fixtures/roles.js'
 import { createRandom, type Random } from '../fixtures/random.js'
 import { foldedSegments, filesOfPointer } from '../fixtures/reachable.js'
 import { createVirtualTime } from '../fixtures/virtual-time.js'
-import { createWorld, type World } from '../fixtures/world.js'
+import type { World } from '../fixtures/world.js'
 import { checkWorld } from '../invariants/check.js'
 import { type Evidence, listAll } from '../invariants/evidence.js'
 import { checkSums } from '../invariants/table-checks.js'
 import { TABLE_NAMES } from '../../src/projections/tables.js'
 import { keepUp, type Stage } from './actor.js'
 import { castOf } from './cast.js'
+import { createFaultyWorld, drawNameInterval } from './faulty-world.js'
 import { brokeOff, type Purpose, resultOf, type SimulationResult } from './result.js'
 
 /** Times between two stages in which nobody begins anything: seconds, past a closed minute, past an orphan's age, a day. */
@@ -30,29 +31,12 @@ const PAUSE_MS_MAX = 15 * MINUTE_MS
 export async function simulate(seed: number, purpose: Purpose = 'check'): Promise<SimulationResult> {
   const random = createRandom(`simulation/${seed}`)
   const faults: FaultRule[] = swarmOfFaults(random.fork('faults'), random.pick([0.003, 0.01, 0.03]))
-  const fault_state = createFaultState()
   const time = createVirtualTime()
-  const same_name_interval_ms = random.pick([0, 0, SECOND_MS])
-  let kill_count = 0
-  const world: World = createWorld({
-    seed,
-    time,
-    page_size: random.pick([2, 3, 5, 1_000]),
-    wrap: (bucket, { name, clock, random: own, kill }) =>
-      faultStore(bucket, {
-        actor: name,
-        random: own.fork('faults'),
-        clock,
-        world_clock: time.clock(),
-        faults,
-        state: fault_state,
-        same_name_interval_ms,
-        onKill() {
-          kill_count += 1
-          kill()
-        },
-      }),
-  })
+  const same_name_interval_ms = drawNameInterval(random)
+  const { world, killCount } = createFaultyWorld(
+    { seed, time, page_size: random.pick([2, 3, 5, 1_000]) },
+    { rules: faults, same_name_interval_ms },
+  )
   const problems: string[] = []
   try {
     await time.until(play(world, random))
@@ -62,7 +46,7 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
   } catch (error) {
     problems.push(brokeOff(error))
   }
-  return resultOf(world, { problems, kill_count })
+  return resultOf(world, { problems, kill_count: killCount() })
 }
 
 async function play(world: World, random: Random): Promise<void> {

@@ -4,14 +4,15 @@
 
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.js'
 import { createReader } from '../../../src/readers/reader.js'
-import { createFaultState, type FaultRule, faultStore, swarmOfFaults } from '../../faults/fault-store.js'
+import { type FaultRule, swarmOfFaults } from '../../faults/fault-store.js'
 import { collect, createDecider, findMissed, merge } from '../../fixtures/roles.js'
 import { createRandom, type Random } from '../../fixtures/random.js'
 import { createVirtualTime } from '../../fixtures/virtual-time.js'
-import { createWorld, type Process, type World } from '../../fixtures/world.js'
+import type { Process, World } from '../../fixtures/world.js'
 import { checkWorld } from '../../invariants/check.js'
 import { checkExecution } from '../../invariants/execution-checks.js'
 import { type Actor, clockOf, exponential, keepUp, type Stage } from '../actor.js'
+import { createFaultyWorld, drawNameInterval } from '../faulty-world.js'
 import { brokeOff, type Purpose, resultOf, type SimulationResult } from '../result.js'
 import { createApi } from './api.js'
 import { createAutomation, reconcile } from './automation.js'
@@ -37,29 +38,12 @@ const LOOK_EVERY_MS = 5 * SECOND_MS
 export async function simulate(seed: number, purpose: Purpose = 'check'): Promise<SimulationResult> {
   const random = createRandom(`execution/${seed}`)
   const faults: FaultRule[] = swarmOfFaults(random.fork('faults'), random.pick([0, 0.003, 0.01, 0.02])).map(inScale)
-  const fault_state = createFaultState()
   const time = createVirtualTime()
-  const same_name_interval_ms = random.pick([0, 0, SECOND_MS])
-  let kill_count = 0
-  const world = createWorld({
-    seed: `execution/${seed}`,
-    time,
-    page_size: random.pick([40, 1_000]),
-    wrap: (bucket, { name, clock, random: own, kill }) =>
-      faultStore(bucket, {
-        actor: name,
-        random: own.fork('faults'),
-        clock,
-        world_clock: time.clock(),
-        faults,
-        state: fault_state,
-        same_name_interval_ms,
-        onKill() {
-          kill_count += 1
-          kill()
-        },
-      }),
-  })
+  const same_name_interval_ms = drawNameInterval(random)
+  const { world, killCount } = createFaultyWorld(
+    { seed: `execution/${seed}`, time, page_size: random.pick([40, 1_000]) },
+    { rules: faults, same_name_interval_ms },
+  )
   const site = createSite(world, weatherOf(random.fork('weather')))
   const problems: string[] = []
   try {
@@ -70,7 +54,7 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
   } catch (error) {
     problems.push(brokeOff(error))
   }
-  return resultOf(world, { problems, kill_count })
+  return resultOf(world, { problems, kill_count: killCount() })
 }
 
 function inScale(rule: FaultRule): FaultRule {

@@ -4,14 +4,15 @@
 
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../../src/core/time.js'
 import { createReconcile } from '../../../src/turn/controllers.js'
-import { createFaultState, type FaultRule, faultStore, swarmOfFaults } from '../../faults/fault-store.js'
+import { type FaultRule, swarmOfFaults } from '../../faults/fault-store.js'
 import { collect, createDecider, findMissed, merge } from '../../fixtures/roles.js'
 import { createRandom, type Random } from '../../fixtures/random.js'
 import { createVirtualTime, VIRTUAL_START } from '../../fixtures/virtual-time.js'
-import { createWorld, type World } from '../../fixtures/world.js'
+import type { World } from '../../fixtures/world.js'
 import { checkWorld } from '../../invariants/check.js'
 import { checkSchedules } from '../../invariants/schedule-checks.js'
 import { type Actor, clockOf, exponential, keepUp, type Stage } from '../actor.js'
+import { createFaultyWorld } from '../faulty-world.js'
 import { brokeOff, type Purpose, resultOf, type SimulationResult } from '../result.js'
 import { meaningsOf } from './crons.js'
 import { createPeople, type Shared } from './people.js'
@@ -29,28 +30,11 @@ const PAUSE_MS_MAX = 15 * MINUTE_MS
 export async function simulate(seed: number, purpose: Purpose = 'check'): Promise<SimulationResult> {
   const random = createRandom(`schedules/${seed}`)
   const faults: FaultRule[] = swarmOfFaults(random.fork('faults'), random.pick([0, 0.003, 0.01, 0.02]))
-  const fault_state = createFaultState()
   const time = createVirtualTime(random.pick(STARTS))
-  let kill_count = 0
-  const world = createWorld({
-    seed: `schedules/${seed}`,
-    time,
-    page_size: random.pick([3, 40, 1_000]),
-    wrap: (bucket, { name, clock, random: own, kill }) =>
-      faultStore(bucket, {
-        actor: name,
-        random: own.fork('faults'),
-        clock,
-        world_clock: time.clock(),
-        faults,
-        state: fault_state,
-        same_name_interval_ms: 0,
-        onKill() {
-          kill_count += 1
-          kill()
-        },
-      }),
-  })
+  const { world, killCount } = createFaultyWorld(
+    { seed: `schedules/${seed}`, time, page_size: random.pick([3, 40, 1_000]) },
+    { rules: faults, same_name_interval_ms: 0 },
+  )
   const problems: string[] = []
   try {
     await time.until(play(world, random))
@@ -60,7 +44,7 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
   } catch (error) {
     problems.push(brokeOff(error))
   }
-  return resultOf(world, { problems, kill_count })
+  return resultOf(world, { problems, kill_count: killCount() })
 }
 
 async function play(world: World, random: Random): Promise<void> {

@@ -1,0 +1,171 @@
+// Schedules through the whole of Servo: real processes, a Temporal dev server with a loop for each, a worker in this process.
+// A tick counts from when it was due to the publish that shows it, with its run requested in the same batch.
+
+import { readdirSync, readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { openAppender, openDeps, openReader } from '../../src/bin/deps.js'
+import { definitionHash, scheduleDefinedKey } from '../../src/core/keys.js'
+import { ceilTo, instantMs, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
+import { newUlid } from '../../src/core/ulid.js'
+import { stampNow } from '../../src/commands/submit.js'
+import { SCHEDULE_DEFAULTS } from '../../src/events/schedule.js'
+import type { ScheduleTickRow } from '../../src/projections/schedule-table.js'
+import type { View } from '../../src/readers/reader.js'
+import { readRows } from '../../src/readers/rows.js'
+import { asset } from '../../src/sdk/asset.js'
+import { until } from '../../test/fixtures/until.js'
+import { median, percentile, type Report } from '../report.js'
+import { type Measured, withSystem } from '../run/system.js'
+import type { SuiteOptions } from '../truth/options.js'
+
+const SCOPE = { tenant_id: 'default', workspace_id: 'default' }
+const SLOTS = 64
+const DUE = 1_000
+const LOOPS = 5_000
+const DEFINED_AT_ONCE = 250
+const SETTLED_WITHIN_MS = 240_000
+
+const tickAsset = () => asset({ key: 'ticked', deps: [], run: () => undefined })
+
+async function withSchedules(work: (system: Measured, tables: Tables) => Promise<void>): Promise<void> {
+  await withSystem([tickAsset()], SLOTS, async (system) => {
+    const deps = await openDeps({ ...SCOPE, store: system.store })
+    try {
+      await work(system, { deps, reader: openReader(deps) })
+    } finally {
+      await deps.close()
+    }
+  })
+}
+
+type Tables = { readonly deps: Awaited<ReturnType<typeof openDeps>>; readonly reader: ReturnType<typeof openReader> }
+
+async function define({ request }: Measured, { deps, reader }: Tables, count: number, cronOf: (i: number) => string): Promise<void> {
+  const appender = await openAppender(deps)
+  for (let first = 0; first < count; first += DEFINED_AT_ONCE) {
+    const drafts = Array.from({ length: Math.min(DEFINED_AT_ONCE, count - first) }, (_, i) => {
+      const schedule_id = newUlid(deps.clock.now(), deps.random)
+      const definition = { ...SCHEDULE_DEFAULTS, cron_expressions: [cronOf(first + i)], asset_selection: ['ticked'] }
+      return {
+        event_type: 'ScheduleDefined' as const,
+        idempotency_key: scheduleDefinedKey({ schedule_id }, 'bench'),
+        payload: { schedule_id, schedule_name: `schedule-${first + i}`, definition_hash: definitionHash(definition), definition },
+      }
+    })
+    await appender.append(stampNow({ ...deps, appender }, drafts, 'servo/api'))
+  }
+  // Nobody has poked so far: the API does, when it is asked for a run.
+  await request(['ticked'])
+  await until('all are defined', async () => (await rowsOf(reader, 'schedule_definitions')).length === count, SETTLED_WITHIN_MS)
+}
+
+async function rowsOf(reader: Tables['reader'], table: 'schedule_definitions' | 'schedule_ticks') {
+  const view = await reader.latest()
+  return view === undefined ? [] : readRows(view, table, [], Number.MAX_SAFE_INTEGER)
+}
+
+/** Processor time of the automation is what its loops have cost once they are started: they are when it has stood still. */
+async function untilLoopsRest(): Promise<void> {
+  const used = () => Number(readFileSync(`/proc/${automationPid()}/stat`, 'utf8').split(' ')[13])
+  let before = used()
+  await until(
+    'the loops are started and rest',
+    async () => {
+      await sleep(3_000)
+      const now = used()
+      const isResting = now - before < 20
+      before = now
+      return isResting
+    },
+    SETTLED_WITHIN_MS,
+  )
+}
+
+function automationPid(): number {
+  const found = readdirSync('/proc').find((entry) => {
+    if (!/^\d+$/.test(entry)) return false
+    try {
+      const isOurs = new RegExp(`^PPid:\\s+${process.pid}$`, 'm').test(readFileSync(`/proc/${entry}/status`, 'utf8'))
+      return isOurs && readFileSync(`/proc/${entry}/cmdline`, 'utf8').split('\0').includes('automation')
+    } catch {
+      return false
+    }
+  })
+  if (found === undefined) throw new Error('The automation process is not there.')
+  return Number(found)
+}
+
+/** Publishes by sequence: a tick's row names the one that showed it. */
+function createPublishes() {
+  const published = new Map<number, number>()
+  return {
+    note: ({ snapshot }: View) => {
+      for (const { sequence, published_at } of [...snapshot.deltas, snapshot.revision]) published.set(sequence, instantMs(published_at))
+    },
+    delaysOf: (ticks: readonly ScheduleTickRow[]): number[] =>
+      ticks.flatMap(({ row_version, scheduled_for, decided_at }) => (published.get(row_version) ?? decided_at + SECOND_MS) - scheduled_for),
+  }
+}
+
+export async function measureDue(report: Report): Promise<void> {
+  await withSchedules(async (system, tables) => {
+    const due_at = ceilTo(Date.now() + 100 * SECOND_MS, SECOND_MS)
+    const at = new Date(due_at)
+    const cron = `${at.getUTCSeconds()} ${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
+    await define(system, tables, DUE, () => cron)
+    await untilLoopsRest()
+    if (Date.now() > due_at) throw new Error('The loops were not started in time; the figure would mean nothing.')
+    const publishes = createPublishes()
+    const ticks = await until(
+      'all have ticked',
+      async () => {
+        const view = await tables.reader.latest()
+        if (view === undefined || Date.now() < due_at) return undefined
+        publishes.note(view)
+        const rows = await readRows(view, 'schedule_ticks', [], Number.MAX_SAFE_INTEGER)
+        return rows.length >= DUE ? (rows as unknown as ScheduleTickRow[]) : undefined
+      },
+      SETTLED_WITHIN_MS,
+    )
+    const delays = publishes.delaysOf(ticks)
+    const setup = `${DUE} schedules of one asset due in one second, a loop each, ${SLOTS} slots, local store with fsync; to the publish`
+    report.add({ name: 'due_1000_s', value: Math.max(...delays) / SECOND_MS, unit: 's', target: '<= 3', setup })
+    report.add({ name: 'tick_delay_p95_ms', value: percentile(delays, 0.95), unit: 'ms', target: '<= 2000', setup: 'of those' })
+    if (ticks.some(({ status }) => status !== 'TRIGGERED')) throw new Error('A tick did not run, and the figure would mean nothing.')
+  })
+}
+
+export async function measureSteady(report: Report, { is_quick }: SuiteOptions): Promise<void> {
+  const minutes = is_quick ? 2 : 10
+  await withSchedules(async (system, tables) => {
+    await define(system, tables, DUE, (i) => `${i % 60} * * * * *`)
+    const from = ceilTo(Date.now() + 20 * SECOND_MS, MINUTE_MS)
+    const to = from + minutes * MINUTE_MS
+    const publishes = createPublishes()
+    while (Date.now() < to + 5 * SECOND_MS) {
+      const view = await tables.reader.latest()
+      if (view !== undefined) publishes.note(view)
+      await sleep(500)
+    }
+    const ticks = (await rowsOf(tables.reader, 'schedule_ticks')) as unknown as ScheduleTickRow[]
+    const within = ticks.filter(({ scheduled_for }) => scheduled_for >= from && scheduled_for < to)
+    if (within.length !== DUE * minutes) throw new Error(`There are ${within.length} ticks instead of ${DUE * minutes}.`)
+    const delays = publishes.delaysOf(within)
+    const setup = `${DUE} every-minute schedules over the seconds of the minute, ${minutes} minutes, a loop and a run each; to the publish`
+    report.add({ name: 'steady_tick_delay_p95_ms', value: percentile(delays, 0.95), unit: 'ms', target: '<= 1000', setup })
+    report.add({ name: 'steady_tick_delay_p50_ms', value: median(delays), unit: 'ms', target: '-', setup: 'of those' })
+  })
+}
+
+export async function measureLoops(report: Report): Promise<void> {
+  await withSchedules(async (system, tables) => {
+    const began = performance.now()
+    await define(system, tables, LOOPS, (i) => `${i % 60} ${i % 24} 1 1 *`)
+    await untilLoopsRest()
+    const started_s = (performance.now() - began) / SECOND_MS
+    const status = readFileSync(`/proc/${automationPid()}/status`, 'utf8')
+    const kilobytes = Number(/^VmRSS:\s+(\d+)/m.exec(status)?.[1])
+    const setup = `${LOOPS} schedules, their loops started and at rest after ${Math.round(started_s)} s`
+    report.add({ name: 'loops_rss_mb', value: kilobytes / 1_024, unit: 'MB', target: '<= 900', setup })
+  })
+}
