@@ -155,10 +155,11 @@ export async function sayCompleted(
   if (outcome === 'RELEASED' || outcome === 'REFUSED') return giveBack(deps, claims, outcome, said)
   const { sequence, ...rest } = said
   const facts = { outcome, ...rest }
+  // It may have been given up meanwhile, while nobody asked this process for anything.
+  await deps.current.recent(VIEW_AGE_MS)
   const task = await taskOf(deps, claims, sequence)
   if (isProblem(task)) return task
-  // The same again, because its answer was lost: it is said once more, and changes nothing.
-  const isRepeat = isOver(task.state) && task.execution_id === facts.execution_id
+  const isRepeat = isSaidAgain(task, facts)
   if (!isActive(task.state) && !isRepeat) return overProblem(task)
   const fault = isRepeat ? undefined : await executionFault(deps, { ...task, attempt_id: claims.attempt_id }, facts.execution_id)
   if (fault !== undefined) return fault
@@ -171,6 +172,16 @@ export async function sayCompleted(
   }
   const { events } = await submitDrafts(deps, [draft], 'servo/callback')
   return { accepted_event_id: events[0]?.event_id as string }
+}
+
+/** What the row of an attempt says that ended by its worker's word. One that was given up keeps its execution, and has another
+ *  reason: nobody has said how it ended, and what comes of it now is late. */
+const ENDED_BY = { SUCCEEDED: null, FAILED: 'ERROR', SKIPPED: 'WORKER_SKIPPED', CANCELLED: 'WORKER_CANCELLED' } as const
+
+/** The same again, because its answer was lost: it is said once more, and changes nothing. */
+function isSaidAgain(task: TaskRow, { outcome, execution_id, materialization_id }: Omit<Said<'TaskFinished'>, 'sequence'>): boolean {
+  if (!isOver(task.state) || task.execution_id !== execution_id || task.outcome_reason !== ENDED_BY[outcome]) return false
+  return outcome !== 'SUCCEEDED' || (task.state === 'SUCCEEDED' && task.materialization_id === materialization_id)
 }
 
 /** Lost, by no fault of the code, at once and not after its deadline. What was refused counts as a hand-over that was. */
