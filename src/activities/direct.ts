@@ -1,8 +1,9 @@
-// Hands attempts over by HTTP, straight to the worker: one signed POST for several.
+// Hands attempts over by HTTP, straight to the worker: one signed POST for as many as it takes at once. Where it refuses one as a
+// whole, each of its attempts is asked for alone, so that one that is wrong loses no other.
 
 import { DISPATCH_PATH, type Dispatch, type DispatchRequest, dispatchResponse, WORKER_PROTOCOL } from '../api/contract/worker.js'
 import { parseJson } from '../core/json.js'
-import { ERROR_MESSAGE_BYTES_MAX } from '../core/limits.js'
+import { DISPATCH_REQUEST_BYTES_MAX, ERROR_MESSAGE_BYTES_MAX } from '../core/limits.js'
 import { cutText } from '../core/text.js'
 import type { Clock } from '../core/time.js'
 import type { ErrorValue } from '../events/value.js'
@@ -53,10 +54,49 @@ export function createDirectPort(deps: SignedPostDeps & { readonly clock: Pick<C
     async send(worker_url, dispatches, _names, location_version) {
       const [first] = dispatches
       if (first === undefined) return []
-      const said = await pauseOf(first.location_name, location_version).ask(() => ask(worker_url, dispatches))
-      return 'answer' in said ? dispatches.map(() => said) : said
+      const pause = pauseOf(first.location_name, location_version)
+      return sendInTurn(inRequests(dispatches), (part) => pause.ask(() => ask(worker_url, part)))
     },
   }
+}
+
+/** In their order, each below the limit; what alone is above it is alone. */
+function inRequests(dispatches: readonly Dispatch[]): Dispatch[][] {
+  const requests: Dispatch[][] = []
+  let room = 0
+  for (const dispatch of dispatches) {
+    const size = Buffer.byteLength(JSON.stringify(dispatch)) + 1
+    if (size > room) {
+      requests.push([])
+      room = DISPATCH_REQUEST_BYTES_MAX - REQUEST_HEAD_BYTES
+    }
+    requests.at(-1)?.push(dispatch)
+    room -= size
+  }
+  return requests
+}
+
+/** More than what a request has around its attempts. */
+const REQUEST_HEAD_BYTES = 100
+
+/** One after the other. Where nobody answers one, the rest is the sweep's: each would wait as long. */
+async function sendInTurn(
+  requests: readonly (readonly Dispatch[])[],
+  ask: (part: readonly Dispatch[]) => Promise<Said>,
+): Promise<readonly SendAnswer[]> {
+  let gone: SendAnswer | undefined
+  const answered = async (part: readonly Dispatch[]): Promise<readonly SendAnswer[]> => {
+    const said = gone ?? (await ask(part))
+    if (!('answer' in said)) return said
+    if (said.answer === 'UNREACHABLE') gone = said
+    return said.answer === 'REFUSED' && part.length > 1 ? eachOf(part.map((dispatch) => [dispatch])) : part.map(() => said)
+  }
+  const eachOf = async (parts: readonly (readonly Dispatch[])[]): Promise<readonly SendAnswer[]> => {
+    const answers: SendAnswer[] = []
+    for (const part of parts) answers.push(...(await answered(part)))
+    return answers
+  }
+  return eachOf(requests)
 }
 
 /** Only a worker answers attempt by attempt; of a request as a whole something before it may have spoken. */

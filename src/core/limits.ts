@@ -114,6 +114,9 @@ export const WORKER_SLOTS_DEFAULT = 8
 
 /** Attempts in one request to a worker: a thousand ready tasks are a few requests, and an answer comes soon. */
 export const DISPATCHES_PER_REQUEST_MAX = 50
+/** One request to a worker: well below the 32 MiB that a worker takes, and the 10 MB at which gateways before it are often set.
+ *  The largest attempts are 2 MB each. One that is larger goes alone, and the worker says whether it takes it. */
+export const DISPATCH_REQUEST_BYTES_MAX = 8 * MB
 /** After a worker or a queue said that nothing gets through, until it is asked again: shorter than the time between two
  *  sweeps, so that a moment's trouble costs nothing, and doubled each time that it says so again. */
 export const PAUSE_FIRST_MS = SECOND_MS

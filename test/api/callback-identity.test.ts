@@ -2,8 +2,11 @@
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createLocalJWKSet } from 'jose'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { createOidcVerifier } from '../../src/oidc/verifier.js'
-import { KeySetError } from '../../src/oidc/key-set.js'
+import { KeySetError, openKeySet } from '../../src/oidc/key-set.js'
 import { ACCOUNT, createSigner, ISSUER, type Signer } from '../faults/cloud-tasks/signer.js'
 import { API_TOKEN, createApiWorld, createAsker, type Asker, dispatched, MAIN, type Out } from '../fixtures/api-world.js'
 
@@ -72,6 +75,27 @@ test('while its keys are not to be had the worker is told to ask again', async (
   are_keys_away = true
   expect(await started({ ...out.headers, ...(await identity()) })).toMatchObject({ status: 503, headers: { 'retry-after': '1' } })
   are_keys_away = false
+})
+
+test('while its key was not looked for yet the worker is told to ask again, and is heard then', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'servo-keys-'))
+  try {
+    const file = join(folder, 'keys.json')
+    const next = await createSigner('next')
+    writeFileSync(file, JSON.stringify(signer.key_set))
+    let elapsed = 0
+    const keys = await openKeySet(file, () => elapsed)
+    const callback_proof = createOidcVerifier({ audience: AUDIENCE, issuer: ISSUER, email: ACCOUNT }, keys, Date.now)
+    const rotating = createAsker(await world.start({ callback_proof }))
+    const say = async () =>
+      rotating.post(`${out.path}/started`, { ...out.said, worker_id: 'w1' }, { ...out.headers, ...(await identity({}, next)) })
+    writeFileSync(file, JSON.stringify(next.key_set))
+    expect(await say()).toMatchObject({ status: 503, headers: { 'retry-after': '1' }, body: { type: 'urn:servo:problem:not-ready' } })
+    elapsed = 30_000
+    expect(await say()).toMatchObject({ status: 200 })
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test('with both the callback is taken, and people are asked for their own token alone', async () => {

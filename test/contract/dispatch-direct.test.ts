@@ -3,11 +3,16 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { text } from 'node:stream/consumers'
 import { createDirectPort } from '../../src/activities/direct.js'
 import type { Dispatch } from '../../src/api/contract/worker.js'
 import { systemClock } from '../../src/bin/clock.js'
+import { DISPATCH_REQUEST_BYTES_MAX, DISPATCHES_PER_REQUEST_MAX, TASK_PARTITIONS_MAX } from '../../src/core/limits.js'
+import { DAY_MS, instantText } from '../../src/core/time.js'
 import type { Secrets } from '../../src/core/token.js'
+import { BODY_BYTES_MAX } from '../../src/sdk/worker/server.js'
 import { until } from '../fixtures/until.js'
+import { newAttempt } from '../worker/living.js'
 import { readStory } from '../worker/stories.js'
 import { dispatchSuite, WORKER_SECRETS } from './dispatch.js'
 
@@ -27,9 +32,28 @@ dispatchSuite('direct requests', async () => ({
   close: async () => undefined,
 }))
 
+/** As many days as a task may have, and of an upstream asset as much. */
+const DAYS = Array.from({ length: TASK_PARTITIONS_MAX }, (_, day) => instantText(day * DAY_MS).slice(0, 10))
+const largest = (attempt_id: string): Dispatch => ({
+  ...dispatch,
+  attempt_id,
+  partition_keys: DAYS,
+  upstream: {
+    source: DAYS.map((partition_key) => ({
+      partition_key,
+      materialization_id: attempt_id,
+      materialized_at: '2025-01-15T10:00:00.000Z',
+      code_version: 'v1',
+      data_version: null,
+      metadata: null,
+    })),
+  },
+})
+
 const dispatch = readStory('skip').request.dispatches[0] as Dispatch
-/** What answers at `url`, whatever is asked of it. */
+/** What answers at `url`, whatever is asked of it, or by what is. */
 let answers: { status: number; body: string }
+let answerTo: (request: string) => { status: number; body: string }
 let server: Server
 let url: string
 let asked: number
@@ -38,16 +62,19 @@ let elapsed_ms: number
 let held: Promise<void> | undefined
 
 beforeAll(async () => {
-  server = createServer((_request, response) => {
+  server = createServer((request, response) => {
     asked += 1
-    const { status, body } = answers
-    void Promise.resolve(held).then(() => response.writeHead(status).end(body))
+    void Promise.all([text(request), held]).then(([said]) => {
+      const { status, body } = answerTo(said)
+      response.writeHead(status).end(body)
+    })
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 })
 beforeEach(() => {
   answers = { status: 200, body: 'Not so.' }
+  answerTo = () => answers
   ;[asked, elapsed_ms, held] = [0, 0, undefined]
 })
 afterAll(async () => {
@@ -107,6 +134,65 @@ describe('a request that is answered as a whole', () => {
   test.each([500, 503])('with %i says nothing of its attempts', async (broken) => {
     answered(broken)
     expect(await send()).toEqual([{ answer: 'UNREACHABLE', problem: `The worker answered ${broken}: Not so.` }])
+  })
+})
+
+/** As a worker answers a request that it takes. */
+const accepting = (request: string) => {
+  const { dispatches } = JSON.parse(request) as { dispatches: readonly Dispatch[] }
+  return { status: 200, body: JSON.stringify({ answers: dispatches.map(({ attempt_id }) => ({ attempt_id, answer: 'ACCEPTED' })) }) }
+}
+
+describe('attempts that are too much for one request', () => {
+  test('go in several, each of which a worker takes', async () => {
+    const dispatches = Array.from({ length: DISPATCHES_PER_REQUEST_MAX }, () => largest(newAttempt()))
+    expect(Buffer.byteLength(JSON.stringify(dispatches))).toBeGreaterThan(BODY_BYTES_MAX)
+    const sizes: number[] = []
+    answerTo = (request) => {
+      sizes.push(Buffer.byteLength(request))
+      return request.length > BODY_BYTES_MAX ? { status: 413, body: 'Too much.' } : accepting(request)
+    }
+    const kinds = (await openPort().send(url, dispatches, [], 1)).map(({ answer }) => answer)
+    expect(kinds).toEqual(dispatches.map(() => 'ACCEPTED'))
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(DISPATCH_REQUEST_BYTES_MAX)
+    expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(DISPATCH_REQUEST_BYTES_MAX / 2)
+  })
+
+  test('go alone where one of them is', async () => {
+    const over = { ...dispatch, attempt_id: newAttempt(), task_key: 'x'.repeat(DISPATCH_REQUEST_BYTES_MAX) }
+    const counts: number[] = []
+    answerTo = (request) => {
+      counts.push((JSON.parse(request) as { dispatches: readonly unknown[] }).dispatches.length)
+      return accepting(request)
+    }
+    const [before, after] = [newAttempt(), newAttempt()].map((attempt_id) => ({ ...dispatch, attempt_id })) as [Dispatch, Dispatch]
+    expect(await openPort().send(url, [before, over, after], [], 1)).toHaveLength(3)
+    expect(counts).toEqual([1, 1, 1])
+  })
+})
+
+describe('a request that is refused as a whole because of one of its attempts', () => {
+  const dispatches = ['a', 'bad', 'b', 'c'].map((task_key) => ({ ...dispatch, task_key, attempt_id: newAttempt() }))
+
+  test.each([400, 413, 422])('with %i is sent again attempt by attempt, and only that one is refused', async (status) => {
+    answerTo = (request) => (request.includes('"bad"') ? { status, body: 'Not so.' } : accepting(request))
+    const refused = { answer: 'REFUSED', error: { code: `HTTP_${status}`, message: `The worker answered ${status}: Not so.` } }
+    const accepted = { answer: 'ACCEPTED' }
+    expect(await openPort().send(url, dispatches, [], 1)).toEqual([accepted, refused, accepted, accepted])
+    expect(asked).toBe(5)
+  })
+
+  test('is left to the sweep where the worker falls silent meanwhile, and nobody waits for it attempt by attempt', async () => {
+    answerTo = () => ({ status: asked === 1 ? 400 : 503, body: 'Not so.' })
+    const gone = { answer: 'UNREACHABLE', problem: 'The worker answered 503: Not so.' }
+    expect(await openPort().send(url, dispatches, [], 1)).toEqual([gone, gone, gone, gone])
+    expect(asked).toBe(2)
+  })
+
+  test('is paused where the way turns out to be set up wrongly', async () => {
+    answerTo = () => ({ status: asked === 1 ? 400 : 401, body: 'Not so.' })
+    const kinds = (await openPort().send(url, dispatches, [], 1)).map(({ answer }) => answer)
+    expect([kinds, asked]).toEqual([dispatches.map(() => 'BLOCKED'), 2])
   })
 })
 

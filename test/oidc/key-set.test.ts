@@ -51,14 +51,34 @@ describe('a file of keys', () => {
     const by = (signer: typeof old) => signer.sign({ aud: AUDIENCE }, Date.now())
     expect(await kindOf(verify, by(old))).toBe('valid')
     writeFileSync(file, JSON.stringify({ keys: [...old.key_set.keys, ...next.key_set.keys] }))
-    expect(await kindOf(verify, by(next))).toBe('refused')
+    // Whoever has it is to ask again: it may be a key of after the last look.
+    expect(await verify(await by(next))).toEqual({
+      kind: 'unknown',
+      problem: expect.stringMatching(/^The key set .*keys\.json has no such key, and was looked at a moment ago\. .* at most 30 s\.$/),
+    })
+    elapsed = 29_999
+    expect(await kindOf(verify, by(next))).toBe('unknown')
     elapsed = 30_000
     expect(await kindOf(verify, by(next))).toBe('valid')
     // One that is damaged takes nothing away.
     writeFileSync(file, '{"keys":')
     elapsed = 61_000
-    expect(await kindOf(verify, by(await createSigner('unknown')))).toBe('refused')
+    expect(await kindOf(verify, by(await createSigner('unknown')))).toBe('unknown')
     expect(await kindOf(verify, by(next))).toBe('valid')
+  })
+
+  test('that does not have a key when it is looked at refuses what is signed by it', async () => {
+    const file = join(folder, 'keys.json')
+    writeFileSync(file, JSON.stringify((await createSigner('old')).key_set))
+    const verify = await verifierOf(file)
+    const strange = await createSigner('strange')
+    elapsed = 30_000
+    expect(await kindOf(verify, strange.sign({ aud: AUDIENCE }, Date.now()))).toBe('refused')
+    // The next look says the same of it, and until then nobody knows.
+    elapsed = 59_999
+    expect(await kindOf(verify, strange.sign({ aud: AUDIENCE }, Date.now()))).toBe('unknown')
+    elapsed = 60_000
+    expect(await kindOf(verify, strange.sign({ aud: AUDIENCE }, Date.now()))).toBe('refused')
   })
 
   test('that is not there, or none, is said at once', async () => {
@@ -78,7 +98,38 @@ describe('an address of keys', () => {
     const verify = await verifierOf(`${address()}/certs`)
     for (let round = 0; round < 5; round++) expect(await kindOf(verify, signer.sign({ aud: AUDIENCE }, Date.now()))).toBe('valid')
     expect(asked).toHaveLength(1)
-    expect(await kindOf(verify, (await createSigner('other')).sign({ aud: AUDIENCE }, Date.now()))).toBe('refused')
+  })
+
+  test('is asked again when a key comes that it did not have, and no more often than twice a minute', async () => {
+    const [old, next] = [await createSigner('old'), await createSigner('next')]
+    let key_set = old.key_set
+    answer = () => ({ status: 200, body: JSON.stringify(key_set) })
+    const verify = await verifierOf(`${address()}/certs`)
+    const by = (signer: typeof old) => signer.sign({ aud: AUDIENCE }, Date.now())
+    expect(await kindOf(verify, by(old))).toBe('valid')
+    key_set = { keys: [...old.key_set.keys, ...next.key_set.keys] }
+    elapsed = 29_999
+    expect(await verify(await by(next))).toEqual({
+      kind: 'unknown',
+      problem: expect.stringMatching(/^The key set .*\/certs has no such key, and was looked at a moment ago\. .* at most 30 s\.$/),
+    })
+    expect(asked).toHaveLength(1)
+    elapsed = 30_000
+    expect([await kindOf(verify, by(next)), asked.length]).toEqual(['valid', 2])
+    // One that it does not have either.
+    elapsed = 60_000
+    expect([await kindOf(verify, by(await createSigner('strange'))), asked.length]).toEqual(['refused', 3])
+  })
+
+  test('that is away when it is asked again says nothing of a new key, and the keys that were known stay', async () => {
+    const [old, next] = [await createSigner('old'), await createSigner('next')]
+    answer = () => ({ status: 200, body: JSON.stringify(old.key_set) })
+    const verify = await verifierOf(`${address()}/certs`)
+    const by = (signer: typeof old) => signer.sign({ aud: AUDIENCE }, Date.now())
+    expect(await kindOf(verify, by(old))).toBe('valid')
+    answer = () => ({ status: 503, body: '' })
+    elapsed = 30_000
+    expect([await kindOf(verify, by(next)), await kindOf(verify, by(old))]).toEqual(['unknown', 'valid'])
   })
 
   test('that is away says nothing of any token', async () => {

@@ -47,7 +47,7 @@ export type ServerOptions = {
   readonly health: () => object
 }
 
-/** Fifty attempts of 10,000 partitions each fit. */
+/** Four times the largest request that Servo makes (DISPATCH_REQUEST_BYTES_MAX), and the most that one on Cloud Run may have. */
 export const BODY_BYTES_MAX = 32 * 1_024 * 1_024
 /** Longer than callers keep an idle connection, so that none is closed under a request. */
 const KEEP_ALIVE_MS = 75_000
