@@ -11,8 +11,8 @@ export type SendAnswer =
   | { readonly answer: 'BUSY' }
   /** Nobody answered, or not in a way that says anything about the attempt: it is sent again. */
   | { readonly answer: 'UNREACHABLE'; readonly problem: string }
-  /** The way itself is set up wrongly, for every attempt alike: nothing is lost over it, and somebody has to mend it. One
-   *  `code` is one thing to mend, whatever the words. */
+  /** The way itself is set up wrongly, for every attempt alike: nothing is lost until its start deadline, and somebody has to
+   *  mend it. One `code` is one thing to mend, whatever the words. */
   | { readonly answer: 'BLOCKED'; readonly code: string; readonly problem: string }
   /** Sending it again would not help. */
   | { readonly answer: 'REFUSED'; readonly error: ErrorValue }

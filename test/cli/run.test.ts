@@ -196,6 +196,24 @@ describe('one run', () => {
   })
 })
 
+test('a run whose task nobody took in time is shown with the reason, and says where there is more of it', async () => {
+  const retry = { max_attempts: 1, max_infra_losses: 0, backoff_seconds: 1 }
+  const assets = [{ asset_key: 'lone', deps: [], start_timeout_seconds: 1, retry }]
+  expect(await at.ask.post('/code-locations/lone/deploy?wait=true', { ...MAIN, assets })).toMatchObject({ status: 202 })
+  const run_id = await started('lone')
+  await until('the attempt is given up', async () => {
+    at.world.passSeconds(2)
+    await at.world.turn.run()
+    return (await at.servo('run', 'show', run_id)).stdout.includes('FAILED')
+  })
+  const shown = await at.servo('run', 'show', run_id)
+  expect(shown.stdout).toMatch(/failed +lone: START_DEADLINE$/m)
+  expect(shown.stderr.split('\n')).toContain(`Why, and what to do: servo run why ${run_id} 'lone'`)
+  expect((await at.servo('run', 'why', run_id, 'lone')).stdout).toMatch(
+    /no worker started it in time, and nobody is known to have taken it/,
+  )
+})
+
 describe('a run that is under way', () => {
   let run_id = ''
   let out: readonly Out[] = []

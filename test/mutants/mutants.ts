@@ -10,6 +10,7 @@ import { REPAIR } from './repair.js'
 import { STORE } from './store.js'
 import { SCHEDULES } from './schedules.js'
 import { SURVIVAL } from './survival.js'
+import { TELEMETRY } from './telemetry.js'
 
 const APPEND = 'src/ledger/append.ts'
 const SWAP = 'src/compactor/swap.ts'
@@ -488,4 +489,5 @@ export const MUTANTS: readonly Mutant[] = [
   SCHEDULES,
   LIMITS,
   CRON,
+  TELEMETRY,
 ].flat()

@@ -1,5 +1,5 @@
-// A worker that is set up wrongly, from the turn to its port and back: what it costs, what an operator reads, and that nothing
-// is lost over it. The product's own hand-over, way and API, over real HTTP.
+// A worker that is set up wrongly, from the turn to its port and back: what it costs, what an operator reads, that nothing is
+// lost over it until attempts should have started, and what a user reads then. The product's own hand-over, way and API, over real HTTP.
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
@@ -123,6 +123,42 @@ test('is tried at once with a deploy, which is said where it has mended nothing'
   await world.turn.run()
   expect(await sweepFor(2)).toBe(1)
   expect(said.slice(2)).toEqual([expect.stringMatching(/^main takes attempts again, after 1\d\d s\.$/)])
+})
+
+test('is named, past the start deadline, as what may have been the matter, and where it is told', async () => {
+  answerOf = refuse(404)
+  const one_loss = { start_timeout_seconds: 20, retry: { max_attempts: 3, max_infra_losses: 1, backoff_seconds: 1 } }
+  const assets = [{ asset_key: 'a', deps: [], ...one_loss }]
+  expect(await people.post('/code-locations/main/deploy', { worker_url: url, assets })).toMatchObject({ status: 202 })
+  await world.turn.run()
+  const { run_id } = (await people.post('/runs?wait=true', { selection: 'a' })).body
+  const turns = async () => {
+    await world.turn.run()
+    await world.hand_over?.settled()
+  }
+  await turns()
+  const why = async () => (await people.get(`/runs/${String(run_id)}/tasks/a/why`)).body
+  const wrong = 'the way to it may be set up wrongly: the log of the automation says if it is, and what to mend'
+  expect(await why()).toMatchObject({ code: 'NOT_HANDED_OVER', sentence: expect.stringContaining(wrong) })
+
+  const lost = 'because no worker started it in time, and nobody is known to have taken it. The worker was busy or not there, or '
+  await sweepFor(24)
+  await turns()
+  expect(await states()).toEqual(['RETRY_WAIT 1'])
+  expect(await why()).toMatchObject({ code: 'RETRY_LATER', sentence: expect.stringContaining(lost + wrong) })
+
+  // The next try, and its deadline.
+  for (let waits = 0; waits < 2; waits++) {
+    await sweepFor(24)
+    await turns()
+  }
+  expect(await states()).toEqual(['FAILED 2'])
+  expect(await why()).toMatchObject({
+    code: 'OVER',
+    sentence: expect.stringMatching(new RegExp(`FAILED at .* with attempt 2, ${lost}${wrong}`)),
+  })
+  // The log that it speaks of.
+  expect(said).toEqual([expect.stringMatching(new RegExp(`^main takes no attempts, .*: ${url} answered 404: .*${ADVICE.source}`))])
 })
 
 test('adds nothing to the labels of what is counted', async () => {

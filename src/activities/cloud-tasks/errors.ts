@@ -1,5 +1,6 @@
 // What each answer of Cloud Tasks means for an attempt: the only place that knows it. A fault that would hit every attempt
-// alike must cost none of them; one that is this attempt's own must not be tried for ever.
+// alike must cost none of them, if it is mended before their start deadlines; one that is this attempt's own must not be
+// tried for ever.
 
 import { cutText } from '../../core/text.js'
 import { ERROR_MESSAGE_BYTES_MAX } from '../../core/limits.js'
@@ -29,7 +30,8 @@ const STATUS_NAMES = [
 export type StatusName = (typeof STATUS_NAMES)[number]
 
 /** DONE: the queue has it. RETRY: nothing is known of it, the sweep asks again. BACK_OFF: the same, and everything waits a
- *  while. BLOCKED: somebody has to mend the set-up, and no attempt is lost over it. REFUSED: this attempt is wrong. */
+ *  while. BLOCKED: somebody has to mend the set-up, and no attempt is lost over it before its start deadline. REFUSED: this
+ *  attempt is wrong. */
 export type StatusClass = 'DONE' | 'RETRY' | 'BACK_OFF' | 'BLOCKED' | 'REFUSED'
 
 export const CLASS_OF: { readonly [Name in StatusName]: StatusClass } = {

@@ -45,11 +45,15 @@ async function show(text: string, session: Session): Promise<void> {
   if (run.tasks_open > 0) await showRetries(run_id, session)
   if (run.tasks_failed === 0) return
   const { rows } = await tasksOf(session, run_id, { state: 'FAILED', limit: FAILED_SHOWN })
-  for (const { task_key, error } of rows) printLine(`  failed     ${task_key}: ${firstLine(error?.message ?? 'It says no reason.')}`)
+  for (const { task_key, error, outcome_reason } of rows)
+    printLine(`  failed     ${task_key}: ${firstLine(error?.message ?? outcome_reason ?? 'It says no reason.')}`)
   const hidden = run.tasks_failed - rows.length
   if (hidden > 0) printLine(`             and ${hidden} more: servo run tasks ${run_id} --state FAILED`)
   const [first] = rows
   if (first !== undefined) note(`Its log: servo run logs ${run_id} '${first.task_key}'`)
+  // Not an error of its code: the reason is a word, and has more to it.
+  const lost = rows.find(({ error }) => error === null)
+  if (lost !== undefined) note(`Why, and what to do: servo run why ${run_id} '${lost.task_key}'`)
 }
 
 /** Tasks that wait for their next try, and what became of the last one. */

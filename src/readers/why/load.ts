@@ -27,13 +27,16 @@ export async function loadWhy(
   const task = (await view.row('tasks', [run_id, task_key])) as TaskRow | undefined
   const nothing = { ...NOTHING, hold_until: holdOf(view), run, task }
   if (task === undefined) return run.tasks_total === 0 ? nothing : 'no_task'
-  if (task.state === 'BLOCKED' || isOver(task.state)) return { ...nothing, upstream: await readMissing(view, task) }
+  if (task.state === 'BLOCKED' || isOver(task.state)) {
+    const outbox = task.outcome_reason === 'START_DEADLINE' ? await readOutbox(view, task) : undefined
+    return { ...nothing, outbox, upstream: await readMissing(view, task) }
+  }
   const { definitions } = await readAssetGraph(view)
   const location_name = definitions.get(task.asset_key)?.location_name ?? task.location_name
-  const [location, outbox] = (await Promise.all([
-    view.row('code_locations', [task.state === 'DISPATCHED' ? task.location_name : location_name]),
-    view.row('dispatch_outbox', [run_id, task_key, task.attempt]),
-  ])) as unknown as readonly [CodeLocationRow | undefined, DispatchOutboxRow | undefined]
+  const [location, outbox] = await Promise.all([
+    view.row('code_locations', [task.state === 'DISPATCHED' ? task.location_name : location_name]) as Promise<CodeLocationRow | undefined>,
+    readOutbox(view, task),
+  ])
   const found = { ...nothing, outbox, location_name, location }
   if (!isDue(task, now)) return found
   const pools = await readPools(view)
@@ -43,6 +46,10 @@ export async function loadWhy(
 }
 
 const NOTHING = { upstream: [], outbox: undefined, location_name: '', location: undefined, pools: [], waiting_before: 0 } as const
+
+/** Of the newest attempt. */
+const readOutbox = (view: View, { run_id, task_key, attempt }: TaskRow): Promise<DispatchOutboxRow | undefined> =>
+  view.row('dispatch_outbox', [run_id, task_key, attempt]) as Promise<DispatchOutboxRow | undefined>
 
 function holdOf({ snapshot }: View): number | null {
   const { hold_until } = snapshot.revision.watermarks

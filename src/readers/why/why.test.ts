@@ -52,7 +52,7 @@ function why({ run = {}, task = {}, upstream = [], outbox, port = 'DIRECT', loca
     run: { ...RUN, ...run },
     task: task === null ? undefined : { ...TASK, ...task },
     upstream,
-    outbox: outbox === undefined ? undefined : { status: outbox, port: outbox === 'ACKED' ? port : null },
+    outbox: outbox === undefined ? undefined : { status: outbox, port: outbox === 'PENDING' || port === '' ? null : port },
     location_name: 'main',
     location: location === null ? undefined : LOCATION,
     pools,
@@ -77,6 +77,8 @@ const UP = { task_key: 'a', state: 'RUNNING' } as const
 const many = ['a', 'c', 'd', 'e', 'f', 'g', 'h'].map((task_key) => ({ task_key, state: 'READY' as const }))
 const T = (seconds: number) => `2025-01-15T10:00:${String(seconds).padStart(2, '0')}.000Z`
 
+const WAY =
+  'the way to it may be set up wrongly: the log of the automation says if it is, and what to mend, and `servo doctor` asks the queue where there is one'
 const HELD = 'Deadlines are held back until then, because workers could not be heard for a while.'
 const TURNS = 'If that takes longer than a few seconds, `servo doctor` says whether the automation runs.'
 const cases: readonly (readonly [string, Given, string, string])[] = [
@@ -242,7 +244,7 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     'a worker or a queue, of which none is known to have taken it',
     { task: { state: 'DISPATCHED' }, outbox: 'PENDING' },
     'NOT_HANDED_OVER',
-    `Attempt 1 of b is dispatched since ${T(6)}, and nobody is known to have taken it yet: the worker of main at http://worker:1 may be busy or not there, and the attempt is sent again and again. See whether the worker runs. If it has not started by ${T(59)}, the attempt is given up.`,
+    `Attempt 1 of b is dispatched since ${T(6)}, and nobody is known to have taken it yet: the worker of main at http://worker:1 may be busy or not there, and the attempt is sent again and again. See whether the worker runs; if it does, ${WAY}. If it has not started by ${T(59)}, the attempt is given up.`,
   ],
   [
     'a worker to which a queue delivers it',
@@ -332,6 +334,24 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     { task: { state: 'FAILED', outcome_reason: 'HEARTBEAT' } },
     'OVER',
     `b is over: it FAILED at ${T(20)} with attempt 1, because its worker sent no heartbeat in time. \`servo run rerun run_x\` runs again what did not succeed.`,
+  ],
+  [
+    'nothing: nobody took it in time',
+    { task: { state: 'FAILED', outcome_reason: 'START_DEADLINE' }, outbox: 'CLOSED', port: '' },
+    'OVER',
+    `b is over: it FAILED at ${T(20)} with attempt 1, because no worker started it in time, and nobody is known to have taken it. The worker was busy or not there, or ${WAY}. \`servo run rerun run_x\` runs again what did not succeed.`,
+  ],
+  [
+    'nothing: the queue had it, and no worker took it in time',
+    { task: { state: 'FAILED', outcome_reason: 'START_DEADLINE' }, outbox: 'CLOSED', port: 'CLOUD_TASKS' },
+    'OVER',
+    `b is over: it FAILED at ${T(20)} with attempt 1, because no worker started it in time, although the queue had taken it. The worker was busy or not there, or ${WAY}. \`servo run rerun run_x\` runs again what did not succeed.`,
+  ],
+  [
+    'its next try, after a worker that took it did not start it',
+    { task: { state: 'RETRY_WAIT', retry_at: at(42), infra_losses: 1, outcome_reason: 'START_DEADLINE' }, outbox: 'CLOSED' },
+    'RETRY_LATER',
+    `b is tried again at ${T(42)}. Attempt 1 is over, because no worker started it in time, although one had taken it (1 of at most 5 losses that are not its code's fault).`,
   ],
   [
     'nothing: an upstream task failed',

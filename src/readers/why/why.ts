@@ -7,7 +7,7 @@ import { isDue } from '../../projections/dispatch-order.js'
 import type { DispatchOutboxRow, RunRow, TaskRow } from '../../projections/run-table.js'
 import { isOver } from '../../projections/state-machine.js'
 import { fullText, isFull, nextText, type Room } from './no-room.js'
-import { howItEnded, lastAttempt, named, plain } from './words.js'
+import { howItEnded, lastAttempt, named, plain, WRONG_WAY } from './words.js'
 
 export const WHY_CODES = [
   'RUN_PENDING',
@@ -69,7 +69,7 @@ function sayingOf(rows: WhyRows, now: number): Said {
   const { run, task } = rows
   if (task === undefined) return withoutTask(run)
   if (isOver(task.state))
-    return { code: 'OVER', sentence: howItEnded(task, task.state, rows.upstream), since_at: task.finished_at, upstream: rows.upstream }
+    return { code: 'OVER', sentence: howItEnded(task, task.state, rows), since_at: task.finished_at, upstream: rows.upstream }
   if (run.state === 'CANCELLING' || task.cancel_requested_at !== null) return cancelling(run, task)
   switch (task.state) {
     case 'PLANNED':
@@ -78,7 +78,7 @@ function sayingOf(rows: WhyRows, now: number): Said {
       return blocked(task, rows.upstream)
     case 'READY':
     case 'RETRY_WAIT':
-      return isDue(task, now) ? due(task, rows) : retryLater(task)
+      return isDue(task, now) ? due(task, rows) : retryLater(task, rows)
     case 'DISPATCHED':
       return dispatched(task, rows, givenUpAt(rows, now))
     case 'RUNNING':
@@ -134,9 +134,9 @@ const blocked = (task: TaskRow, upstream: readonly UpstreamTask[]): Said => ({
   upstream,
 })
 
-function retryLater(task: TaskRow): Said {
+function retryLater(task: TaskRow, { outbox }: WhyRows): Said {
   const at = task.retry_at === null ? '' : ` at ${instantText(task.retry_at)}`
-  return { code: 'RETRY_LATER', sentence: `${task.task_key} is tried again${at}. ${lastAttempt(task)}`, due_at: task.retry_at }
+  return { code: 'RETRY_LATER', sentence: `${task.task_key} is tried again${at}. ${lastAttempt(task, outbox)}`, due_at: task.retry_at }
 }
 
 function due(task: TaskRow, { location_name, location, pools, waiting_before }: WhyRows): Said {
@@ -180,7 +180,7 @@ function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows,
 /** Whoever took it is a worker or a queue. Until it is taken no row says by which way it goes. */
 function whereItIs(outbox: DispatchOutboxRow | undefined, worker: string): string {
   if (outbox?.status !== 'ACKED')
-    return `nobody is known to have taken it yet: ${worker} may be busy or not there, and the attempt is sent again and again. See whether the worker runs`
+    return `nobody is known to have taken it yet: ${worker} may be busy or not there, and the attempt is sent again and again. See whether the worker runs; if it does, ${WRONG_WAY}`
   if (outbox.port === 'CLOUD_TASKS')
     return `the queue has taken it and it has not started: ${worker} may be busy or not there, and the queue delivers it until it is taken. See whether the worker runs`
   return `${worker} has taken it and has not started its code`

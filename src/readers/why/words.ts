@@ -1,7 +1,7 @@
 // How a task ended, how its last attempt did, and what it waits for, in words. Pure.
 
 import { instantText } from '../../core/time.js'
-import type { TaskRow } from '../../projections/run-table.js'
+import type { DispatchOutboxRow, TaskRow } from '../../projections/run-table.js'
 import type { OverState } from '../../projections/state-machine.js'
 
 type Upstream = Pick<TaskRow, 'task_key' | 'state'>
@@ -23,19 +23,34 @@ const ENDS: Readonly<Record<string, string>> = {
   ERROR: 'its code failed',
   TIMEOUT: 'its code ran for longer than its timeout',
   HEARTBEAT: 'its worker sent no heartbeat in time',
-  START_DEADLINE: 'no worker started it in time',
   HANDOVER_REFUSED: 'its worker refused to take it',
   RELEASED: 'its worker ended, and gave it back',
 }
 
-function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'error'>): string {
+/** Of an attempt that is over, or still waits. */
+type Outbox = Pick<DispatchOutboxRow, 'port'> | undefined
+
+/** A way that is set up wrongly, such as a URL where something else answers, a secret that the worker does not have or a queue
+ *  that is not there, leaves no fact: no row tells it from a worker that is busy, so each is named. */
+export const WRONG_WAY =
+  'the way to it may be set up wrongly: the log of the automation says if it is, and what to mend, and `servo doctor` asks the queue where there is one'
+
+/** What is known of who had it. */
+function notStarted(outbox: Outbox): string {
+  if (outbox?.port === 'DIRECT') return 'no worker started it in time, although one had taken it'
+  const taken = outbox?.port === 'CLOUD_TASKS' ? 'although the queue had taken it' : 'and nobody is known to have taken it'
+  return `no worker started it in time, ${taken}. The worker was busy or not there, or ${WRONG_WAY}`
+}
+
+function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'error'>, outbox: Outbox): string {
+  if (outcome_reason === 'START_DEADLINE') return notStarted(outbox)
   const end = ENDS[outcome_reason ?? ''] ?? `it ended with ${outcome_reason ?? 'no reason that it says'}`
   return error === null ? end : `${end}: ${plain(error.message)}`
 }
 
-export function lastAttempt(task: TaskRow): string {
+export function lastAttempt(task: TaskRow, outbox: Outbox): string {
   const counts = countsOf(task)
-  return `Attempt ${task.attempt} is over, because ${reasonOf(task)}${counts.length === 0 ? '' : ` (${counts.join('; ')})`}.`
+  return `Attempt ${task.attempt} is over, because ${reasonOf(task, outbox)}${counts.length === 0 ? '' : ` (${counts.join('; ')})`}.`
 }
 
 /** What it has had of what it may have. */
@@ -49,13 +64,15 @@ function countsOf({ failures, max_attempts, infra_losses, max_infra_losses, rele
   ]
 }
 
-/** A task that is over, with the upstream tasks whose success is missing. */
-export function howItEnded(task: TaskRow, state: OverState, upstream: readonly Upstream[]): string {
+type EndRows = { readonly upstream: readonly Upstream[]; readonly outbox: Outbox }
+
+/** A task that is over, with the upstream tasks whose success is missing, and who had its last attempt. */
+export function howItEnded(task: TaskRow, state: OverState, rows: EndRows): string {
   const at = task.finished_at === null ? '' : ` at ${instantText(task.finished_at)}`
-  return `${task.task_key} is over: it ${endOf(task, state, upstream, at)}.`
+  return `${task.task_key} is over: it ${endOf(task, state, rows, at)}.`
 }
 
-function endOf(task: TaskRow, state: OverState, upstream: readonly Upstream[], at: string): string {
+function endOf(task: TaskRow, state: OverState, { upstream, outbox }: EndRows, at: string): string {
   switch (state) {
     case 'SUCCEEDED':
       return `SUCCEEDED${at} with attempt ${task.attempt}`
@@ -65,7 +82,7 @@ function endOf(task: TaskRow, state: OverState, upstream: readonly Upstream[], a
     case 'CANCELLED':
       return `was CANCELLED${at}, because ${cancelOf(task, upstream)}`
     case 'FAILED':
-      return `FAILED${at} with attempt ${task.attempt}, because ${reasonOf(task)}. \`servo run rerun ${task.run_id}\` runs again what did not succeed`
+      return `FAILED${at} with attempt ${task.attempt}, because ${reasonOf(task, outbox)}. \`servo run rerun ${task.run_id}\` runs again what did not succeed`
   }
 }
 
