@@ -8,14 +8,19 @@ import type { KeyOrder, Window } from './key-order.js'
 import type { TimeDefinition } from './time-definition.js'
 import { openTimeline, type Timeline } from './timeline.js'
 
+export const isCalendar = (order: KeyOrder): order is Calendar => 'is_calendar' in order
+
 export type Calendar = KeyOrder & {
   readonly is_calendar: true
   /** How many keys exist at an instant: those whose windows are over, shifted by end_offset, none past the end. */
   readonly countAt: (now_ms: number) => number
   /** The index of the window that holds an instant, now or in future; null before the start, past the end, or left out. */
   readonly indexAt: (at_ms: number) => number | null
-  /** The indexes of the windows that share an instant with this one: from the first on, below the end. */
+  /** The numbers of the windows that share an instant with this one, from the first on, below the end: also those that would
+   *  be there before the start and past the end of the definition. */
   readonly overlapping: (window: Window) => { readonly first: number; readonly end: number }
+  /** Whether nothing is left out between the first and the last of these. */
+  readonly isGapless: (first: number, count: number) => boolean
 }
 
 const WORDS: { readonly [Type in TimeDefinition['type']]: readonly [one: string, many: string] } = {
@@ -59,9 +64,13 @@ export function openCalendar(definition: TimeDefinition): Calendar {
       const index = line.rankOf(held_ms)
       return line.tickAt(index) === held_ms ? index : null
     },
+    isGapless(first, count) {
+      const [from_ms, to_ms] = [line.tickAt(first), line.tickAt(first + count - 1)]
+      return from_ms !== null && to_ms !== null && line.countAll(from_ms, to_ms) === count - 1
+    },
     overlapping({ start_ms, end_ms }) {
       const held_ms = line.holding(start_ms)
-      return { first: held_ms === null ? 0 : line.rankOf(held_ms), end: line.rankOf(line.startingFrom(end_ms)) }
+      return { first: held_ms === null ? 0 : line.rankOf(held_ms), end: line.rankOf(line.startingFromOpen(end_ms)) }
     },
   }
 }

@@ -1,7 +1,7 @@
 // Which partitions a moment asks for: the last window of time that is complete then, and each key of the other dimensions.
 
 import { type Block, blockOf, type DimensionSelector } from './block.js'
-import type { Calendar } from './calendar.js'
+import { type Calendar, isCalendar } from './calendar.js'
 import { isRefusal, type KeyOrder, type Refusal } from './key-order.js'
 import { isMulti, type MultiOrder } from './multi.js'
 
@@ -26,14 +26,12 @@ export type LastComplete =
 
 type Dims = Readonly<Record<string, DimensionSelector>>
 
-const isTime = (order: KeyOrder): order is Calendar => 'is_calendar' in order
-
 export function lastComplete(order: KeyOrder, mapping: LastCompleteMapping, at_ms: number, keys_max: number): LastComplete {
   if (isMulti(order)) return lastOfDimensions(order, mapping, at_ms, keys_max)
   if (mapping.dims !== undefined) {
     return { problem: `Dimensions are mapped of partitions that have some, and these are ${order.description}. Leave dims out.` }
   }
-  if (isTime(order)) {
+  if (isCalendar(order)) {
     const key = lastKey(order, mapping, at_ms)
     return key === null ? { none: true } : { keys: [key], selector: { keys: [key] }, is_single: true }
   }
@@ -52,7 +50,7 @@ function lastOfDimensions(order: MultiOrder, mapping: LastCompleteMapping, at_ms
   const dims: Record<string, DimensionSelector> = { ...mapping.dims }
   for (const { name, order: dimension } of order.dimensions) {
     if (Object.hasOwn(dims, name)) continue
-    const key = isTime(dimension) ? lastKey(dimension, mapping, at_ms) : undefined
+    const key = isCalendar(dimension) ? lastKey(dimension, mapping, at_ms) : undefined
     if (key === null) return { none: true }
     dims[name] = key === undefined ? { all: true } : { keys: [key] }
   }

@@ -18,9 +18,13 @@ export type Timeline = {
   readonly tickAt: (index: number) => number | null
   /** The first tick at an instant or after it, none after the end. */
   readonly startingFrom: (at_ms: number) => number
+  /** As if the windows went on past the end. */
+  readonly startingFromOpen: (at_ms: number) => number
   /** The last tick at an instant or before it. */
   readonly holding: (at_ms: number) => number | null
   readonly windowOf: (tick_ms: number) => Window
+  /** Instants from one tick on, before another: more than kept ones where some between them are left out. */
+  readonly countAll: (from_ms: number, to_ms: number) => number
 }
 
 export function openTimeline(definition: TimeDefinition): Timeline {
@@ -48,7 +52,9 @@ export function openTimeline(definition: TimeDefinition): Timeline {
       return tick_ms === null || tick_ms >= end_ms ? null : tick_ms
     },
     startingFrom: (at_ms) => (at_ms >= end_ms ? end_ms : (ticks.next(at_ms - 1) ?? end_ms)),
+    startingFromOpen: (at_ms) => ticks.next(at_ms - 1) ?? end_ms,
     holding: (at_ms) => ticks.previous(at_ms + 1),
+    countAll: ticks.count,
     windowOf: (tick_ms) => ({ start_ms: tick_ms, end_ms: ticks.next(tick_ms) ?? end_ms }),
   }
 }
