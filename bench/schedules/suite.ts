@@ -1,5 +1,4 @@
-// What schedules cost: the counting of instants by itself, of partitions by them, and a thousand schedules through the
-// whole of Servo.
+// What schedules cost: the counting of instants and partitions by itself, and a thousand schedules through the whole of Servo.
 
 import type { Report } from '../report.js'
 import type { SuiteOptions } from '../truth/options.js'
