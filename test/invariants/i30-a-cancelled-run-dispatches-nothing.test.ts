@@ -81,6 +81,35 @@ test('I30 an attempt that asks to start after the cancel is told to stop, althou
   await expectInvariants()
 })
 
+test('I30 an execution whose answer was lost asks again after the cancel: it is told to cancel, and its code does not begin', async () => {
+  const story = createExecutionStory()
+  const { tell, automation, api, begin, turn, person, world, site, rows, evidence, expectInvariants } = story
+  const told = await tell(async () => {
+    const turning = automation()
+    const [run_id = 'none'] = await begin(turning, ['a'])
+    const door = await api()
+    const a = story.dispatchOf('a')
+    // It was told to start, and never hears of it: nothing of it runs.
+    const unheard = await story.say(door, a, 'started')
+    await turn(turning)
+    const asked_at = world.time.now()
+    await person.cancel(run_id)
+    site.witness.calm_cancels.push({ run_id, asked_at })
+    await turn(turning)
+    await world.time.sleep(2 * SECOND_MS)
+    const answers = [unheard.body['cancel'], await story.say(door, a, 'started'), await story.start(door, a)]
+    const completed = await story.say(door, a, 'completed', { outcome: 'CANCELLED' })
+    await turn(turning)
+    return [...answers, completed.status]
+  })
+  expect(told).toEqual([undefined, { status: 200, body: expect.objectContaining({ cancel: true }) }, 200, 200])
+  expect(site.witness.starts).toEqual([])
+  expect((await rows('tasks')).map(({ state, outcome_reason }) => [state, outcome_reason])).toEqual([['CANCELLED', 'WORKER_CANCELLED']])
+  // No grace was waited for.
+  expect(checkCancelBound(await evidence(), site.witness, 4 * SECOND_MS)).toEqual([])
+  await expectInvariants()
+})
+
 test('I30 its check notices a dispatch and a start that came after the cancel, and a run that took longer', async () => {
   const { site, evidence } = await cancelled()
   const { witness } = site

@@ -43,6 +43,20 @@ export const EXECUTION: readonly Mutant[] = [
     },
   },
   {
+    name: 'code that begins after the cancel, because its first answer was lost',
+    edits: [
+      {
+        file: 'src/commands/attempt.ts',
+        find: '...(isCancelled ? { cancel: true',
+        replace: '...(isCancelled && task === undefined ? { cancel: true',
+      },
+    ],
+    killed_by: {
+      file: 'test/invariants/i30-a-cancelled-run-dispatches-nothing.test.ts',
+      title: 'I30 an execution whose answer was lost asks again after the cancel: it is told to cancel, and its code does not begin',
+    },
+  },
+  {
     name: 'deadlines judged right after an outage',
     edits: [
       {

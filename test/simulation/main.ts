@@ -10,6 +10,8 @@ import { simulate as simulateTruth } from './simulate.js'
 /** What `npm test` runs of the first kind. */
 const SEEDS = 200
 const PROBLEMS_SHOWN = 5
+/** So many seeds of a kind have to come to all that is rare. */
+const SAMPLE = 40
 
 const KINDS: Readonly<Record<string, Simulate>> = { truth: simulateTruth, execution: simulateExecution, schedules: simulateSchedules }
 
@@ -22,8 +24,15 @@ const kinds = kindsOf(values.kind)
 
 const began = performance.now()
 const totals = { calls: 0, events: 0, revisions: 0, kills: 0, failures: 0 }
+const reached = new Map<string, number>()
 for (let seed = first; seed < first + count; seed++) {
   for (const kind of kinds) await runSeed(kind, seed)
+}
+for (const [what, times] of reached) {
+  console.log(`note: ${times} ${what}`)
+  if (times > 0 || count < SAMPLE) continue
+  totals.failures += 1
+  console.log(`No seed of ${first} to ${first + count - 1} came to ${what}. They are not checked; make them more likely.`)
 }
 const seconds = (performance.now() - began) / 1_000
 const seeds = count * kinds.length
@@ -42,6 +51,7 @@ async function runSeed(kind: string, seed: number): Promise<void> {
   totals.events += once.event_count
   totals.revisions += once.revision_count
   totals.kills += once.kill_count
+  for (const [what, times] of Object.entries(once.reached ?? {})) reached.set(what, (reached.get(what) ?? 0) + times)
   if (values.trace === true) for (const line of once.trace) console.log(line)
   if (problems.length === 0) return
   totals.failures += 1

@@ -15,6 +15,8 @@ export type SimulationResult = {
   readonly revision_count: number
   readonly kill_count: number
   readonly trace: readonly string[]
+  /** How often it came to what a sample of seeds has to come to: what is never reached is not checked. */
+  readonly reached?: Readonly<Record<string, number>>
 }
 
 /** What a run is for. A second run of a seed is the same one, or its trace is another: its checks would say nothing new. */

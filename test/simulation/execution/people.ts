@@ -166,6 +166,11 @@ export const createPeople = (site: Site, name: string, options: Actor['options']
         if ((await person.deploy(location, 0))?.status === 200) missing.shift()
         return
       }
+      const regretted = site.regretted.shift()
+      if (regretted !== undefined) {
+        await person.cancel(regretted)
+        return
+      }
       const known = [...witness.accepted]
       const draw = random.below(100)
       if (known.length === 0 || draw < 60) await person.askForRun()

@@ -54,7 +54,8 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
   } catch (error) {
     problems.push(brokeOff(error))
   }
-  return resultOf(world, { problems, kill_count: killCount() })
+  const reached = { 'starts that were told to cancel': site.witness.cancelled_starts.length }
+  return { ...(await resultOf(world, { problems, kill_count: killCount() })), reached }
 }
 
 function inScale(rule: FaultRule): FaultRule {

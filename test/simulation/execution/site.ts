@@ -24,6 +24,8 @@ export type Site = {
   readonly pokes: Map<string, () => void>
   /** Attempts that were on their way to a worker, for whoever listens. */
   readonly overheard: Dispatch[]
+  /** Runs that somebody cancels next: one of their attempts was told to start, and does not know it. */
+  readonly regretted: string[]
 }
 
 export const createSite = (world: World, weather: Weather): Site => ({
@@ -35,6 +37,7 @@ export const createSite = (world: World, weather: Weather): Site => ({
   workers: new Map(),
   pokes: new Map(),
   overheard: [],
+  regretted: [],
 })
 
 /** A hint to any one automation; it may be lost, and costs no more than time. */

@@ -33,6 +33,8 @@ export function createExecutionStory(options: WorldOptions = {}) {
     port: 'DIRECT',
     async send(_url: string, dispatches: readonly Dispatch[]): Promise<readonly SendAnswer[]> {
       out.push(...dispatches)
+      // Of whose run an attempt is: the check of who is told to stop asks for it.
+      site.overheard.push(...dispatches)
       return dispatches.map(() => answer)
     },
   } as const

@@ -34,6 +34,8 @@ export const TROUBLES = [
   'api_unreached',
   'answers_twice',
   'answers_late',
+  /** A worker does not hear that it may start, and asks again later; meanwhile somebody wants the run to be cancelled. */
+  'start_unheard',
 ] as const
 
 export type Trouble = (typeof TROUBLES)[number]
@@ -54,6 +56,7 @@ export type Weather = {
 const SHARE = 0.5
 const RATE_MAX = 0.1
 const RATES_MAX: Partial<Record<Trouble, number>> = {
+  start_unheard: 0.3,
   answers_late: 0.6,
   answers_twice: 0.3,
   cancel_unknown: 0.5,

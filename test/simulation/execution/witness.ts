@@ -35,6 +35,8 @@ export type Witness = {
   readonly believed: Believed[]
   readonly told: Told[]
   readonly calm_cancels: CalmCancel[]
+  /** Attempts that were started with the word to cancel: none of their code ran. */
+  readonly cancelled_starts: string[]
   /** Runs that were accepted: their ids. */
   readonly accepted: Set<string>
   /** From here on every worker lives, speaks and is heard; undefined: that is not known. */
@@ -47,6 +49,7 @@ export const createWitness = (): Witness => ({
   believed: [],
   told: [],
   calm_cancels: [],
+  cancelled_starts: [],
   accepted: new Set(),
   calm_since: undefined,
 })

@@ -13,6 +13,8 @@ import { askApi, LATE_MS_MAX, type Site, UNANSWERED } from './site.js'
 
 const SLOTS = 3
 const STALL_MS = [10 * SECOND_MS, 4 * MINUTE_MS] as const
+/** Most cancels are published in between, and an attempt has twice as long to start. */
+const UNHEARD_MS = [4 * SECOND_MS, 12 * SECOND_MS] as const
 
 export const createWorker = (site: Site, name: string, options: Actor['options']): Actor => ({
   name,
@@ -114,6 +116,11 @@ async function work(hand: Hand, dispatch: Dispatch, told: AbortSignal): Promise<
   const said = { execution_id, sequence: dispatch.sequence }
   const deadline = instantMs(dispatch.start_deadline_at)
   const worker_id = process.name
+  if (site.weather.happens('start_unheard')) {
+    await say(hand, dispatch, 'started', { ...said, worker_id })
+    site.regretted.push(dispatch.run_id)
+    await hand.wait(random.between(...UNHEARD_MS))
+  }
   const started = await sayUntil(hand, dispatch, 'started', { ...said, worker_id }, () => clock.now() < deadline)
   if (started?.status !== 200) return
   const { run_id, task_key, attempt, attempt_id, upstream } = dispatch
@@ -124,6 +131,7 @@ async function work(hand: Hand, dispatch: Dispatch, told: AbortSignal): Promise<
   const isToBegin = started.body['cancel'] !== true
   if (isToBegin) witness.starts.push({ ...ids, execution_id, worker: worker_id, at: world.time.now(), asked_at, upstream })
   note(isToBegin ? 'starts' : 'does not start')
+  if (!isToBegin) witness.cancelled_starts.push(attempt_id)
   const end = isToBegin ? await runCode(hand, dispatch, said, told) : CANCELLED
   note(end === undefined ? 'drops' : 'ends')
   if (end === undefined) return
