@@ -22,7 +22,7 @@ export function addRerunRoutes(app: Api, deps: RouteDeps): void {
         tags: ['runs'],
         summary: 'Ask for a run that is over to be run again',
         description:
-          'A new run with parent_run_id, by the definitions that are current now. From failure, it has the assets and the partitions of all tasks that did not succeed, each asset with all of these partitions.',
+          'A new run with parent_run_id, by the definitions that are current now. From failure, it has of each asset the partitions of the tasks that did not succeed, and nothing that succeeded in the parent runs again; its `partitions` are those of all of its assets.',
         headers: idempotencyHeader,
         params: runParams,
         querystring: runQuery,

@@ -74,7 +74,7 @@ describe('a long list', () => {
     const story = createPlanStory({ a: {}, b: {} })
     story.story.lists.set(sha256, assets)
     story.request({ assets: { list: { sha256, count: 2 } } })
-    expect(planNeeds(story.story.rows)).toEqual({ lists: [sha256], keys: [] })
+    expect(planNeeds(story.story.rows)).toEqual({ lists: [sha256], keys: [], ended: [] })
     expect(() => reconcilePlan({ rows: story.story.rows })).toThrow('which listsOf did not name')
   })
 

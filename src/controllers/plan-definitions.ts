@@ -1,6 +1,7 @@
 // Which assets a run selects, and by which definitions it runs: the pinned ones where it has pins, else the current ones.
 // What is not in memory for that is named before (planNeeds), because a controller reads nothing by itself.
 
+import { compareText } from '../core/order.js'
 import type { DefinitionPins } from '../events/run.js'
 import type { ListReference } from '../events/value.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
@@ -9,15 +10,27 @@ import type { RunRow } from '../projections/run-table.js'
 import type { KeyedRow } from '../projections/tables.js'
 import { missingKeys, type WorkingSet } from '../projections/working-set.js'
 import { type PlanFault, planFault } from './plan-fault.js'
+import { createParentRound, leftNeeds } from './plan-left.js'
 
-export type PlanNeeds = { readonly lists: readonly string[]; readonly keys: readonly KeyedRow[] }
+export type PlanNeeds = {
+  readonly lists: readonly string[]
+  readonly keys: readonly KeyedRow[]
+  /** Runs that are over, with all of their tasks and edges. */
+  readonly ended: readonly string[]
+}
 
-/** Lists and pinned definitions that the runs that wait for a plan name and nobody loaded. A list of pins names
- *  definitions, so ask again when these are there. */
+/** What the runs that wait for a plan name and nobody loaded: lists, pinned definitions, and of reruns what is left of
+ *  their parents. A list of pins names definitions, and a parent's tasks name both: ask again when these are there. */
 export function planNeeds(rows: WorkingSet): PlanNeeds {
   const lists = new Set<string>()
   const keys: KeyedRow[] = []
+  const ended = new Set<string>()
+  const isParentInRound = createParentRound()
   for (const run of pendingRuns(rows)) {
+    const left = leftNeeds(rows, run, isParentInRound)
+    for (const sha256 of left.lists) lists.add(sha256)
+    for (const run_id of left.ended) ended.add(run_id)
+    keys.push(...left.keys)
     const missing = referencesOf(run).filter(({ sha256 }) => !rows.isListKnown(sha256))
     for (const { sha256 } of missing) lists.add(sha256)
     if (missing.length > 0) continue
@@ -30,10 +43,18 @@ export function planNeeds(rows: WorkingSet): PlanNeeds {
     })
     keys.push(...missingKeys(rows, pinned))
   }
-  return { lists: [...lists], keys }
+  return { lists: [...lists], keys, ended: [...ended] }
 }
 
-export const pendingRuns = (rows: WorkingSet): readonly RunRow[] => rows.hotRows('runs').filter(({ state }) => state === 'PENDING')
+/** Of urgent runs first, then of those that waited longest. */
+export const pendingRuns = (rows: WorkingSet): readonly RunRow[] =>
+  rows
+    .hotRows('runs')
+    .filter(({ state }) => state === 'PENDING')
+    .sort(inPlanOrder)
+
+const inPlanOrder = (left: RunRow, right: RunRow): number =>
+  right.priority - left.priority || left.requested_at - right.requested_at || compareText(left.run_id, right.run_id)
 
 function referencesOf({ assets, partitions, definition_pins }: RunRow): readonly ListReference[] {
   const pins = pinListOf(definition_pins)

@@ -4,6 +4,7 @@
 import type { Partitions } from '../events/partitions.js'
 import type { Selector } from '../events/value.js'
 import { assert } from '../core/errors.js'
+import { listSha256 } from '../core/keys.js'
 import { INLINE_KEYS_MAX } from '../core/limits.js'
 import { compareText } from '../core/order.js'
 import { blockOf } from '../partitions/block.js'
@@ -19,6 +20,10 @@ export type Lane = {
   readonly slice_max?: number
   /** Whether equal positions are equal partitions in another lane of the same run. */
   readonly isAlignedWith: (other: Lane) => boolean
+  /** Where a partition is in this lane; without it nobody can tell. */
+  readonly placeOf?: (partition_key: string) => number | undefined
+  /** Its keys, where it has some of the run's partitions and not all of them. */
+  readonly spelled?: readonly string[]
 }
 
 type Lists = (sha256: string) => readonly string[] | undefined
@@ -29,7 +34,8 @@ export function openLane(partitions: Partitions, selector: RunPartitions, lists:
   if ('keys' in selector || 'list' in selector) {
     const selected = expandSelector(partitions, selector, lists, Number.POSITIVE_INFINITY)
     if ('problem' in selected) return selected
-    return 'keys' in selector ? laneOfKeys(selector) : laneOfList(selector)
+    const placeOf = placesOf(selected.keys.map(({ partition_key }) => partition_key))
+    return { ...('keys' in selector ? laneOfKeys(selector) : laneOfList(selector)), placeOf }
   }
   if ('dims' in selector) return laneOfDims(partitions, selector)
   const order = keyOrderOf(partitions)
@@ -39,6 +45,34 @@ export function openLane(partitions: Partitions, selector: RunPartitions, lists:
   const refused = expandSelector(partitions, selector, lists, 0)
   assert('problem' in refused, 'A selector that cannot be counted was expanded.')
   return refused
+}
+
+/** Some of the run's partitions, under the keys that a definition writes. */
+export function laneOfSpelled(partitions: Partitions, keys: readonly string[]): Lane | Refusal {
+  const selected = expandSelector(partitions, { keys }, () => undefined, Number.POSITIVE_INFINITY)
+  if ('problem' in selected) return selected
+  const spelled = [...new Set(selected.keys.map(({ partition_key }) => partition_key))]
+  const sha256 = listSha256(spelled)
+  const lane: Lane = {
+    count: spelled.length,
+    slice(first, count) {
+      if (count <= INLINE_KEYS_MAX) return { keys: spelled.slice(first, first + count) }
+      return { list: { sha256, count, ...offsetOf(first) } }
+    },
+    isAlignedWith: (other) => other === lane,
+    placeOf: placesOf(spelled),
+    spelled,
+  }
+  return lane
+}
+
+/** Made when somebody asks: most plans never do. */
+function placesOf(keys: readonly string[]): (partition_key: string) => number | undefined {
+  let places: ReadonlyMap<string, number> | undefined
+  return (partition_key) => {
+    places ??= new Map(keys.map((key, place) => [key, place]))
+    return places.get(partition_key)
+  }
 }
 
 function laneOfKeys(selector: Extract<RunPartitions, { keys: unknown }>): Lane {
@@ -104,6 +138,11 @@ function laneOfSpan(order: KeyOrder, selector: RunPartitions, span: Span): Lane 
     },
     // Between the same two keys another definition may have other ones.
     isAlignedWith: (other) => other === lane,
+    placeOf(partition_key) {
+      const found = order.indexOf(partition_key)
+      const place = isRefusal(found) ? -1 : found.index - span.first
+      return place >= 0 && place < span.count ? place : undefined
+    },
   }
   return lane
 }

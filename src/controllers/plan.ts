@@ -1,10 +1,9 @@
-// Plans every run that waits for it: its tasks, in pages of one batch, or why there are none. It looks at the request and
-// at definitions, never at what else runs: room is asked for when a task is dispatched.
+// Plans every run that waits for it: its tasks, in pages of one batch, or why there are none. It looks at the request,
+// at definitions and at what is left of a rerun's parent, never at what else runs: room is asked for when a task is dispatched.
 
 import { utf8Bytes } from '../core/canonical.js'
 import { planFailedKey, planKey } from '../core/keys.js'
 import { BATCH_BYTES_MAX, EVENT_BYTES_MAX, PLAN_PAGE_TASKS_MAX, RUN_TASKS_MAX } from '../core/limits.js'
-import { compareText } from '../core/order.js'
 import type { Draft } from '../events/draft.js'
 import type { EventOf } from '../events/event.js'
 import type { RunRow } from '../projections/run-table.js'
@@ -12,30 +11,31 @@ import type { WorkingSet } from '../projections/working-set.js'
 import type { Decision } from './decision.js'
 import { pendingRuns, selectDefinitions } from './plan-definitions.js'
 import { type PlanFault, planFault } from './plan-fault.js'
+import { type Left, leftDefinitions, leftOf } from './plan-left.js'
 import { orderAssets } from './plan-order.js'
 import { planTasks, type TaskOfAsset } from './plan-tasks.js'
 
 type Page = EventOf<'PlanCreated'>['payload']
 type Basis = EventOf<'PlanCreated'>['basis']
 
-/** Of urgent runs first, then of those that waited longest. A round ends once it has as many tasks as the largest run: a
+/** A round ends once it has as many tasks as the largest run: a
  *  thousand large runs that wait are planned one after the other, and never held in memory together. */
 const ROUND_TASKS_MAX = RUN_TASKS_MAX
 
 export function reconcilePlan({ rows }: { readonly rows: WorkingSet }): readonly Decision[] {
   const decisions: Decision[] = []
   let tasks = 0
-  for (const run of pendingRuns(rows).toSorted(inPlanOrder)) {
+  for (const run of pendingRuns(rows)) {
     if (tasks >= ROUND_TASKS_MAX) break
-    const pages = planRun(rows, run)
-    tasks += 'code' in pages ? 1 : (pages[0]?.task_count ?? 0)
-    decisions.push({ said_by: 'plan', drafts: 'code' in pages ? [failed(run, pages)] : pages.map((page) => created(run, page)) })
+    const left = leftOf(rows, run)
+    // Its parent is not over, or comes with a later round.
+    if (left === 'waits') continue
+    const planned = 'code' in left ? left : planRun(rows, run, left)
+    tasks += 'code' in planned ? 1 : (planned.pages[0]?.task_count ?? 0)
+    decisions.push('code' in planned ? { said_by: 'plan', drafts: [failed(run, planned)] } : decisionOf(run, planned))
   }
   return decisions
 }
-
-const inPlanOrder = (left: RunRow, right: RunRow): number =>
-  right.priority - left.priority || left.requested_at - right.requested_at || compareText(left.run_id, right.run_id)
 
 const basisOf = ({ request_event_id }: RunRow): Basis => ({ request_event_id, run_state: 'PENDING' })
 
@@ -55,13 +55,25 @@ const failed = (run: RunRow, error: PlanFault): Draft => ({
   payload: { run_id: run.run_id, error },
 })
 
-function planRun(rows: WorkingSet, run: RunRow): readonly Page[] | PlanFault {
+type Planned = { readonly pages: readonly Page[]; readonly lists: readonly (readonly string[])[] }
+
+const decisionOf = (run: RunRow, { pages, lists }: Planned): Decision => ({
+  said_by: 'plan',
+  drafts: pages.map((page) => created(run, page)),
+  ...(lists.length === 0 ? {} : { lists }),
+})
+
+function planRun(rows: WorkingSet, run: RunRow, left: Left): Planned | PlanFault {
   const selected = selectDefinitions(rows, run)
   if ('code' in selected) return selected
-  const ordered = orderAssets(selected.definitions)
+  const definitions = leftDefinitions(selected.definitions, run, left)
+  if ('code' in definitions) return definitions
+  const ordered = orderAssets(definitions)
   if ('cycle' in ordered) return cycleFault(ordered.cycle)
-  const planned = planTasks(rows, run, selected.definitions, ordered.order)
-  return 'code' in planned ? planned : pagesOf(run.run_id, planned.tasks)
+  const planned = planTasks({ rows, run, left, definitions }, ordered.order)
+  if ('code' in planned) return planned
+  const pages = pagesOf(run.run_id, planned.tasks)
+  return 'code' in pages ? pages : { pages, lists: planned.lists }
 }
 
 function cycleFault(cycle: readonly string[]): PlanFault {

@@ -4,7 +4,8 @@
 import { assert } from '../core/errors.js'
 import type { AssetDefinitionRow } from './asset-table.js'
 import type { DepSatisfactionRow, RunRow, TaskRow } from './run-table.js'
-import type { AnyRow, TableName } from './tables.js'
+import { isOver } from './state-machine.js'
+import type { AnyRow, Rows, TableName } from './tables.js'
 
 /** The place of one key. It stays the same while its row is replaced, so that one look-up finds all there is to know. */
 export type Slot = {
@@ -123,4 +124,15 @@ function rowsOf<Row extends AnyRow>(slots: ReadonlySet<Slot> | undefined): reado
   const rows: Row[] = []
   if (slots !== undefined) for (const { row } of slots) rows.push(row as Row)
   return rows
+}
+
+/** Of tables whose rows are in memory while they are open. */
+export function isOpenRow(table: TableName, row: AnyRow): boolean {
+  if (table === 'runs') return !isOver((row as Rows['runs']).state)
+  if (table === 'dispatch_outbox') {
+    const { status } = row as Rows['dispatch_outbox']
+    return status === 'PENDING' || status === 'ACKED'
+  }
+  if (table === 'asset_definitions') return (row as AssetDefinitionRow).state === 'CURRENT'
+  return true
 }

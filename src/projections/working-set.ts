@@ -3,9 +3,9 @@
 
 import { assert } from '../core/errors.js'
 import type { AssetDefinitionRow } from './asset-table.js'
-import { createRowIndex, newSlot, type Slot } from './row-index.js'
+import { createEndedRuns, type EndedRuns } from './ended-runs.js'
+import { createRowIndex, isOpenRow, newSlot, type Slot } from './row-index.js'
 import type { DepSatisfactionRow, RunRow, TaskRow } from './run-table.js'
-import { isOver } from './state-machine.js'
 import {
   type AnyRow,
   type ChangedRows,
@@ -36,6 +36,8 @@ export type WorkingSet = {
   readonly list: (sha256: string) => readonly string[] | undefined
   readonly isListKnown: (sha256: string) => boolean
   readonly loadList: (sha256: string, values: readonly string[] | undefined) => void
+
+  readonly ended: Pick<EndedRuns, 'get' | 'isKnown' | 'load' | 'forgetLoaded'>
 
   // Ways in besides the key, over hot rows alone. A run that is not over has all of its tasks and edges here.
   // The order of what they return is that of arrival, and differs between processes: nothing may depend on it.
@@ -76,8 +78,8 @@ function createSlots() {
   const index = createRowIndex()
   /** Written, or cooled, since the last settle. */
   let touched: Slot[] = []
-  /** Runs that ended since the last settle. What of them is not in a slot is nowhere: all of an open run was in memory. */
-  const ended = new Set<string>()
+  /** Of those that ended since the last settle, what is not in a slot is nowhere: all of an open run was in memory. */
+  const ended = createEndedRuns()
   /** Not hot when they were pushed: what still is not goes with the next settle. */
   let passing: Slot[] = []
 
@@ -123,8 +125,9 @@ function createSlots() {
 
   /** The run is over, and takes its tasks and edges with it: known until the next settle, then on disk alone. */
   function coolRun(run_id: string): void {
-    ended.add(run_id)
-    for (const slot of index.removeRun(run_id)) {
+    const slots = index.removeRun(run_id)
+    ended.add(run_id, slots)
+    for (const slot of slots) {
       touch(slot)
       slot.isHot = false
       passing.push(slot)
@@ -147,7 +150,7 @@ function createSlots() {
     ended.clear()
   }
 
-  const isWholeRun = (run_id: string): boolean => index.isOpen(run_id) || ended.has(run_id)
+  const isWholeRun = (run_id: string): boolean => index.isOpen(run_id) || ended.hasEndedHere(run_id)
 
   function undo(slot: Slot): void {
     if (slot.before !== null) {
@@ -169,11 +172,11 @@ function createSlots() {
     untouch()
   }
 
-  return { slots, index, slotFor, belongsInHot, isWholeRun, touch, touched: () => touched, place, untouch, undoAll, forgetPassing }
+  return { slots, index, ended, slotFor, belongsInHot, isWholeRun, touch, touched: () => touched, place, untouch, undoAll, forgetPassing }
 }
 
 export function createWorkingSet(startingTotal: number): WorkingSet {
-  const { slots, index, slotFor, belongsInHot, isWholeRun, touch, touched, place, untouch, undoAll, forgetPassing } = createSlots()
+  const { slots, index, ended, slotFor, belongsInHot, isWholeRun, touch, touched, place, untouch, undoAll, forgetPassing } = createSlots()
   const lists = new Map<string, readonly string[] | undefined>()
   let unstamped: Slot[] = []
   let dirtyCount = 0
@@ -225,6 +228,7 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
     },
     isListKnown: (sha256) => lists.has(sha256),
     loadList: (sha256, values) => void lists.set(sha256, values),
+    ended,
     isRunOpen: index.isOpen,
     tasksOf: index.tasksOf,
     edgesFrom: index.edgesFrom,
@@ -287,14 +291,4 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
       settledTotal = appliedTotal
     },
   }
-}
-
-function isOpenRow(table: TableName, row: AnyRow): boolean {
-  if (table === 'runs') return !isOver((row as Rows['runs']).state)
-  if (table === 'dispatch_outbox') {
-    const { status } = row as Rows['dispatch_outbox']
-    return status === 'PENDING' || status === 'ACKED'
-  }
-  if (table === 'asset_definitions') return (row as AssetDefinitionRow).state === 'CURRENT'
-  return true
 }

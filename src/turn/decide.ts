@@ -14,6 +14,7 @@ import { writeList } from '../ledger/lists.js'
 import { readSegment } from '../ledger/read.js'
 import { packBatch, segmentName } from '../ledger/segment.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
+import { endedRunIn } from './hot-state.js'
 import type { Lookup } from './load.js'
 import { loadPlanNeeds } from './load-plans.js'
 import { noteLeftOver } from './mended.js'
@@ -25,7 +26,7 @@ export type Spoken = 'quiet' | 'speaking' | 'cut_off'
 
 export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<Spoken> {
   for (;;) {
-    await loadPlanNeeds({ store: deps.store, lookup }, workspace.rows)
+    await loadPlanNeeds({ store: deps.store, lookup, endedRun: endedRunIn(deps, workspace.snapshot) }, workspace.rows)
     const recorded = { ...recordedIn(workspace), outage_ms: pass.outage_ms, unheard_hold_ms: pass.unheard_hold_ms }
     pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
     const { lag_ms, hold_until } = pass

@@ -2,6 +2,8 @@
 // rows and never a source of anything: drop it at any moment, and the next turn loads it again.
 
 import { canonicalJson } from '../core/canonical.js'
+import type { EndedRun } from '../projections/ended-runs.js'
+import type { DepSatisfactionRow, TaskRow } from '../projections/run-table.js'
 import { type AnyRow, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
 import { layersOf, overlayRows } from '../tables/overlay.js'
@@ -31,6 +33,19 @@ export async function loadHotState(tables: TableStore, snapshot: Snapshot): Prom
     await load('dep_satisfaction', ofTheseRuns)
   }
   return rows
+}
+
+/** All of a run that is over, which memory does not hold. */
+export function endedRunIn(tables: TableStore, snapshot: Snapshot | undefined): (run_id: string) => Promise<EndedRun> {
+  return async (run_id) => {
+    if (snapshot === undefined) return { tasks: [], edges: [] }
+    const where: Condition[] = [{ column: 'run_id', is: '=', value: run_id }]
+    const [tasks, edges] = await Promise.all([
+      readAll(tables, snapshot, 'tasks', where),
+      readAll(tables, snapshot, 'dep_satisfaction', where),
+    ])
+    return { tasks: tasks as readonly TaskRow[], edges: edges as readonly DepSatisfactionRow[] }
+  }
 }
 
 /** The rows that differ between two sets that stand on the same revision, by table and key; empty when they agree. */

@@ -1,28 +1,47 @@
-// Loads what the controllers that plan may read and memory does not hold: long lists and pinned definitions of the runs
-// that wait for a plan. A list that is not there is loaded as missing, and fails that plan alone.
+// Loads what the controllers that plan may read and memory does not hold: long lists, definitions that are not current, and
+// the parents of reruns. A list that is not there is loaded as missing, and fails that plan alone.
 
-import { planNeeds } from '../controllers/plan-definitions.js'
+import { type PlanNeeds, planNeeds } from '../controllers/plan-definitions.js'
 import { assert } from '../core/errors.js'
 import { readList } from '../ledger/lists.js'
-import type { Rows } from '../projections/tables.js'
+import type { EndedRun } from '../projections/ended-runs.js'
+import type { RowKey, Rows, TableName } from '../projections/tables.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { Lookup } from './load.js'
 
-/** A list of pins names definitions, and these name nothing more. */
-const ROUNDS_MAX = 4
+export type PlanSources = {
+  readonly store: ObjectStore
+  readonly lookup: Lookup
+  /** Of a run that is over, at the turn's snapshot. */
+  readonly endedRun: (run_id: string) => Promise<EndedRun>
+}
 
-export async function loadPlanNeeds(
-  { store, lookup }: { readonly store: ObjectStore; readonly lookup: Lookup },
-  rows: WorkingSet,
-): Promise<void> {
+/** Each round follows one reference: a rerun, its parent, the parent's tasks, their lists and definitions. */
+const ROUNDS_MAX = 6
+
+export async function loadPlanNeeds(sources: PlanSources, rows: WorkingSet): Promise<void> {
+  rows.ended.forgetLoaded()
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const { lists, keys } = planNeeds(rows)
-    if (lists.length === 0 && keys.length === 0) return
-    const definitions = keys.map(({ key }) => key)
-    const found = definitions.length === 0 ? [] : await lookup('asset_definitions', definitions)
-    rows.load('asset_definitions', definitions, found as unknown as readonly Rows['asset_definitions'][])
-    await Promise.all(lists.map(async (sha256) => rows.loadList(sha256, await readList(store, sha256))))
+    const needs = planNeeds(rows)
+    if (needs.lists.length + needs.keys.length + needs.ended.length === 0) return
+    await Promise.all([
+      loadKeys(sources, rows, needs),
+      ...needs.lists.map(async (sha256) => rows.loadList(sha256, await readList(sources.store, sha256))),
+      ...needs.ended.map(async (run_id) => rows.ended.load(run_id, await sources.endedRun(run_id))),
+    ])
   }
   assert(false, `What the plans need came to no end within ${ROUNDS_MAX} rounds.`)
+}
+
+async function loadKeys({ lookup }: PlanSources, rows: WorkingSet, { keys }: PlanNeeds): Promise<void> {
+  const byTable = new Map<TableName, RowKey[]>()
+  for (const { table, key } of keys) {
+    const wanted = byTable.get(table)
+    if (wanted === undefined) byTable.set(table, [key])
+    else wanted.push(key)
+  }
+  for (const [table, wanted] of byTable) {
+    rows.load(table, wanted, (await lookup(table, wanted)) as unknown as readonly Rows[TableName][])
+  }
 }

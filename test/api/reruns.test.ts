@@ -102,17 +102,41 @@ describe('a rerun from failure', () => {
     expect((await ask.get(`/runs/${String(body['run_id'])}/tasks/a`)).body).toMatchObject({ state: 'SUCCEEDED', code_version: 'v2' })
   })
 
-  test('has the partitions that are left, and the union where several assets have some', async () => {
+  test('has of each asset the partitions that are left, and nothing that succeeded', async () => {
     const partitions = { range: { start: 'x', end: 'z' } }
     const one = await rerun(await over({ selection: 'e', partitions }, failing('e#1')))
     expect(await runOf(one.body['run_id'])).toMatchObject({ assets: { keys: ['e'] }, partitions: { keys: ['y'] } })
     expect(await work()).toEqual(['e#0'])
     const both = await rerun(await over({ selection: ['e', 'f'], partitions }, failing('e#0', 'f#2')))
     expect(await runOf(both.body['run_id'])).toMatchObject({ assets: { keys: ['e', 'f'] }, partitions: { keys: ['x', 'z'] } })
-    await work()
+    // The request is the union, and the plan is not: f#0 was skipped with e#0, and e has nothing left to do for z.
+    expect(await work(failing('f#1'))).toEqual(['e#0', 'f#0', 'f#1'])
+    const again = await rerun(String(both.body['run_id']))
+    expect(await runOf(again.body['run_id'])).toMatchObject({ asset_count: 1 })
+    expect(await work()).toEqual(['f#0'])
     const all = await rerun(await over({ selection: 'f', partitions }, failing('f#0', 'f#1', 'f#2')))
     expect(await runOf(all.body['run_id'])).toMatchObject({ partitions })
     await work()
+  })
+
+  test('is refused where what is left of one asset cannot be named, and of another all is', async () => {
+    const days = { partitions: { type: 'daily', start_date: '1970-01-01' }, partitions_per_task: 5_000 }
+    const assets = [definition('days_in_part', days), definition('days_in_all', days)]
+    expect(await ask.post('/code-locations/days/deploy', { ...LOCATION, assets })).toMatchObject({ status: 202 })
+    const asked = { selection: ['days_in_part', 'days_in_all'], partitions: { range: { start: '1970-01-01', end: '2024-10-03' } } }
+    const failed = [
+      ...['0', '1', '2'].map((index) => `days_in_part#${index}`),
+      ...['0', '1', '2', '3'].map((index) => `days_in_all#${index}`),
+    ]
+    const parent = await over(asked, failing(...failed))
+    expect(await rerun(parent)).toMatchObject({
+      status: 409,
+      body: {
+        detail: expect.stringMatching(
+          /^15000 partitions of run \w+ did not succeed, and 10000 is the most that a rerun of days_in_part names/,
+        ),
+      },
+    })
   })
 
   test('leaves out what its own code skipped, and is refused where nothing else is left', async () => {

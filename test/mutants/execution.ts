@@ -101,4 +101,9 @@ export const EXECUTION: readonly Mutant[] = [
     edits: [{ file: 'src/compactor/swap.ts', find: 'if (has_seen_pointer) {', replace: 'if (has_seen_pointer && store.label === "") {' }],
     killed_by: turn('hostile', 'is no new workspace, for the turn that wrote it after 1'),
   },
+  {
+    name: 'a rerun from failure that plans the union of what is left',
+    edits: [{ file: 'src/controllers/plan-left.ts', find: 'count === whole.count && ', replace: 'count <= whole.count && ' }],
+    killed_by: { file: 'src/controllers/plan-left.test.ts', title: 'of each asset what is left of it, and not the union' },
+  },
 ]

@@ -1,10 +1,11 @@
-// What a rerun selects. One request names assets and partitions, each asset with all of the partitions: where tasks of
-// several assets are left for different partitions it is the union, and of these assets some that succeeded run again.
+// What a rerun asks for. One request names assets and partitions: where tasks of several assets are left for different
+// partitions it has the union, and the plan takes of each asset what is left of it (controllers/plan-left.ts).
 
 import { TASK_PARTITIONS_MAX } from '../../core/limits.js'
 import type { Selector } from '../../events/value.js'
 import { expandSelector } from '../../partitions/selector.js'
 import type { DepSatisfactionRow, RunRow, TaskRow } from '../../projections/run-table.js'
+import { unfinishedTasks } from '../../projections/unfinished.js'
 import { readDefinitionsOf } from '../../readers/assets.js'
 import { readTaskLists } from '../../readers/outbox.js'
 import type { View } from '../../readers/reader.js'
@@ -12,7 +13,6 @@ import { readRows } from '../../readers/rows.js'
 import type { WriteOnce } from '../../storage/write-once.js'
 import { isProblem, type Problem, problem } from '../problem.js'
 import type { AskedPartitions } from '../run-partitions.js'
-import { unfinishedTasks } from './unfinished.js'
 
 export type Selected = { readonly asset_keys: readonly string[]; readonly partitions: AskedPartitions | undefined }
 
@@ -57,14 +57,33 @@ async function unfinishedPartitions(deps: Deps, view: View, { run, tasks, left }
   const lists = await readTaskLists(deps.store, [run.partitions, ...partitioned.map(({ partitions }) => partitions)])
   const [planned, open] = [countByAsset(tasks), countByAsset(partitioned)]
   // The tasks of one asset have all of the run's partitions between them.
-  if ([...open].some(([asset_key, count]) => count === planned.get(asset_key))) return askedAs(run, run.partitions, lists)
+  const isWhole = (asset_key: string): boolean => open.get(asset_key) === planned.get(asset_key)
+  if ([...open.keys()].some(isWhole)) {
+    return (
+      tooManyOfOne(
+        run,
+        partitioned.filter(({ asset_key }) => !isWhole(asset_key)),
+      ) ?? askedAs(run, run.partitions, lists)
+    )
+  }
   const keys = await keysOfTasks(view, partitioned, lists)
   if (keys === undefined) return lostList(run, 'partitions')
   if (keys.size <= TASK_PARTITIONS_MAX) return { keys: [...keys] }
-  return problem(
+  return tooMany(run, keys.size, 'one rerun')
+}
+
+const tooMany = ({ run_id }: RunRow, count: number, where: string): Problem =>
+  problem(
     'conflict',
-    `${keys.size} partitions of run ${run.run_id} did not succeed, and ${TASK_PARTITIONS_MAX} is the most that one rerun names. Ask for new runs of ranges of them, or for the whole of it with the mode "whole".`,
+    `${count} partitions of run ${run_id} did not succeed, and ${TASK_PARTITIONS_MAX} is the most that ${where} names. Ask for new runs of ranges of them, or for the whole of it with the mode "whole".`,
   )
+
+/** What is left of an asset that succeeded in part is spelled out by the plan. */
+function tooManyOfOne(run: RunRow, tasks: readonly TaskRow[]): Problem | undefined {
+  const counts = new Map<string, number>()
+  for (const { asset_key, partition_count } of tasks) counts.set(asset_key, (counts.get(asset_key) ?? 0) + partition_count)
+  for (const [asset_key, count] of counts) if (count > TASK_PARTITIONS_MAX) return tooMany(run, count, `a rerun of ${asset_key}`)
+  return undefined
 }
 
 function countByAsset(tasks: readonly TaskRow[]): ReadonlyMap<string, number> {

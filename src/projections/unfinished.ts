@@ -1,6 +1,6 @@
 // What is left of a run that is over: its tasks that did not succeed, less what their own code left out. Pure.
 
-import type { DepSatisfactionRow, TaskRow } from '../../projections/run-table.js'
+import type { DepSatisfactionRow, TaskRow } from './run-table.js'
 
 type Task = Pick<TaskRow, 'task_key' | 'task_index' | 'state' | 'outcome_reason'>
 type Edge = Pick<DepSatisfactionRow, 'upstream_task_key' | 'downstream_task_key'>
