@@ -8,7 +8,16 @@ import { compileTo } from '../fixtures/compiled.js'
 import { startListening } from '../fixtures/worker-process.js'
 import { protocolSuite } from './protocol.js'
 
-const SOURCES = ['src/core', 'src/events', 'src/partitions', 'src/api/contract', 'src/sdk', 'src/sdk/worker', 'src/telemetry/tracing.ts']
+const SOURCES = [
+  'src/core',
+  'src/core/cron',
+  'src/events',
+  'src/partitions',
+  'src/api/contract',
+  'src/sdk',
+  'src/sdk/worker',
+  'src/telemetry/tracing.ts',
+]
 const MAIN = 'test/fixtures/worker-child.ts'
 
 let folder = ''
