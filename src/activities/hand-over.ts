@@ -136,6 +136,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       published = { view, at: clock.elapsed() }
       const out = rows.hotRows('dispatch_outbox').filter(({ status }) => status === 'PENDING' || status === 'ACKED')
       forgetOthers(sent, out)
+      blocked.noteOut(out)
       const { wanted, cancelled } = partedByCancel(
         out.flatMap((outbox) => entryOf(rows.get('tasks', outbox.run_id, outbox.task_key), outbox)),
       )
@@ -154,6 +155,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       const view = await newestView()
       if (view === undefined) return 0
       const unstarted = await readUnstarted(view)
+      blocked.noteOut(unstarted.map(({ outbox }) => outbox))
       const before = deps.submit.appender.now() - RESEND_AFTER_MS
       const { wanted, cancelled } = partedByCancel(unstarted)
       const due = wanted.filter(({ outbox }) => outbox.requested_at <= before && !isWithQueue(outbox))
