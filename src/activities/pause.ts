@@ -25,12 +25,16 @@ export function createPause<Answer>({ elapsed }: Pick<Clock, 'elapsed'>): Pause<
   let standing: Standing<Answer> | undefined
   const isPaused = () => standing !== undefined && elapsed() < standing.until
 
+  /** What was wrong long ago, and was asked for by nobody since, says little of now. */
+  const isRecent = (known: Standing<Answer> | undefined): known is Standing<Answer> =>
+    known !== undefined && elapsed() - known.until <= PAUSE_LONGEST_MS
+
   async function heard(work: () => Promise<Heard<Answer>>): Promise<Answer> {
     const { way, answer } = await work()
     if (way === 'through') standing = undefined
     // Several may have been on their way when it began: together they are one reason to wait.
     if (way === 'stuck' && !isPaused()) {
-      const length_ms = standing === undefined ? PAUSE_FIRST_MS : Math.min(standing.length_ms * 2, PAUSE_LONGEST_MS)
+      const length_ms = isRecent(standing) ? Math.min(standing.length_ms * 2, PAUSE_LONGEST_MS) : PAUSE_FIRST_MS
       standing = { answer, until: elapsed() + length_ms, length_ms }
     }
     return answer
