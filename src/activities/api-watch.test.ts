@@ -1,6 +1,9 @@
 import { expect, test } from '@jest/globals'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { until } from '../../test/fixtures/until.js'
 import { createVirtualTime } from '../../test/fixtures/virtual-time.js'
-import { watchApi } from './api-watch.js'
+import { askHealth, watchApi } from './api-watch.js'
 
 /** An API that is down in these spans of seconds. */
 function watched(...down: readonly (readonly [number, number])[]) {
@@ -135,4 +138,41 @@ test('an outage is not forgotten where nobody knows for a moment whether anythin
   state.isNeeded = false
   await time.pass(2_000)
   expect(watch.unheard()).toBeUndefined()
+})
+
+test('that nobody asks any more is said where it was away, and once', async () => {
+  const { time, state, logged, watch } = watched([5, 100])
+  await time.pass(20_500)
+  state.isNeeded = false
+  await time.pass(60_000)
+  expect(watch.unheard()).toBeUndefined()
+  expect(logged.slice(1)).toEqual(['No attempt waits for the API any more, and nobody asks it: it has not answered workers for 16 s.'])
+  state.isNeeded = true
+  await time.pass(15_000)
+  expect(logged).toHaveLength(3)
+  expect(logged[2]).toMatch(/^The API does not answer workers: /)
+})
+
+test('a health page that has no end is not waited for, and is given up at once', async () => {
+  let answering = 0
+  const server = createServer((_request, response) => {
+    answering += 1
+    response.on('close', () => (answering -= 1))
+    response.writeHead(200)
+    const more = () => {
+      while (!response.destroyed && response.write('x'.repeat(100_000)));
+    }
+    response.on('drain', more)
+    more()
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const ask = askHealth(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+    expect([await ask(), await ask()]).toEqual([undefined, undefined])
+    // Well before the time-out of the question, which would end them, too.
+    await until('no answer is under way any more', () => answering === 0, 1_000)
+  } finally {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
 })

@@ -71,6 +71,10 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
 
   /** Nobody has anything to say. That it is well is learnt from its answers alone. */
   function forget(): void {
+    if (isDown()) {
+      const silent_s = Math.round((clock.elapsed() - down_since) / SECOND_MS)
+      log(`No attempt waits for the API any more, and nobody asks it: it has not answered workers for ${silent_s} s.`)
+    }
     failures = 0
     last = undefined
     answering_since = clock.elapsed()
@@ -112,7 +116,9 @@ export const askHealth =
   (api_url: string): ApiWatchDeps['ask'] =>
   async () => {
     try {
-      const { status } = await fetch(new URL('/healthz', api_url), { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+      const { status, body } = await fetch(new URL('/healthz', api_url), { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
+      // Nobody reads it, and unread it would hold the connection.
+      await body?.cancel()
       return status < 500 ? undefined : `${api_url} answers ${status}`
     } catch (error) {
       return `${api_url}: ${reasonOf(error)}`
