@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { main } from '../../src/cli/main.js'
+import { saidWhile } from '../fixtures/said-while.js'
 
 type Answer = { readonly run_ids: readonly string[]; readonly more: boolean }
 
@@ -33,22 +34,7 @@ beforeEach(() => {
 })
 
 /** The command in this process, so that nothing has to be built or started for it. */
-async function cancel(...args: readonly string[]) {
-  const said = { stdout: '', stderr: '' }
-  const writes = { stdout: process.stdout.write, stderr: process.stderr.write }
-  for (const name of ['stdout', 'stderr'] as const) {
-    process[name].write = (text: string | Uint8Array) => {
-      said[name] += String(text)
-      return true
-    }
-  }
-  try {
-    return { code: await main(['run', 'cancel', '--asset', 'a', '--yes', ...args, '--api', url]), ...said }
-  } finally {
-    process.stdout.write = writes.stdout
-    process.stderr.write = writes.stderr
-  }
-}
+const cancel = (...args: readonly string[]) => saidWhile(() => main(['run', 'cancel', '--asset', 'a', '--yes', ...args, '--api', url]))
 
 const MORE = 'More open runs fit, and were not asked to end'
 
