@@ -1,15 +1,24 @@
 // What an operator hears of locations whose attempts cannot be handed over because the way is set up wrongly: a line when it
 // begins, one when it is wrong in another way or a deploy has not mended it, and one when attempts are taken again or none is left.
 
-import { type Clock, SECOND_MS } from '../core/time.js'
+import { type Clock, MINUTE_MS, SECOND_MS } from '../core/time.js'
 import type { CodeLocationRow } from '../projections/asset-table.js'
 import type { SendAnswer } from './dispatch.js'
 
-type Told = { readonly code: string; readonly location_version: number; readonly since: number }
+type Told = {
+  readonly code: string
+  readonly location_version: number
+  readonly since: number
+  /** Since when no attempt of it is out; undefined: one is. */
+  idle_since?: number | undefined
+}
+
+/** Longer than most tries wait for the next one, so that these are one trouble. */
+const FORGET_AFTER_MS = MINUTE_MS
 
 export type Blocked = {
   readonly note: (location: Pick<CodeLocationRow, 'location_name' | 'location_version'>, answers: readonly SendAnswer[]) => void
-  /** Told which attempts are out: of a location that has none any more nobody hears that it takes them again. */
+  /** Told which attempts are out: of a location that has had none for a while nobody hears that it takes them again. */
   readonly noteOut: (out: readonly { readonly location_name: string }[]) => void
 }
 
@@ -42,7 +51,8 @@ export function createBlocked({
       if (told.size === 0) return
       const names = new Set(out.map(({ location_name }) => location_name))
       for (const [location_name, known] of told) {
-        if (names.has(location_name)) continue
+        known.idle_since = names.has(location_name) ? undefined : (known.idle_since ?? clock.elapsed())
+        if (known.idle_since === undefined || clock.elapsed() - known.idle_since < FORGET_AFTER_MS) continue
         told.delete(location_name)
         log(
           `${location_name} has no attempts to hand over any more. It took none for ${secondsOf(known)} s, and is asked again with the next one.`,
