@@ -4,6 +4,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Answer, type ApiWorld, type Asker, createApiWorld, createAsker, definition } from '../fixtures/api-world.js'
 
+const DAILY = { type: 'daily', start_date: '2025-01-01' }
+
 let world: ApiWorld
 let ask: Asker
 beforeAll(async () => {
@@ -13,7 +15,8 @@ beforeAll(async () => {
     definition('a'),
     definition('b', { deps: [{ asset_key: 'a' }] }),
     definition('c', { partitions: { type: 'static', keys: ['x', 'y', 'z'] } }),
-    definition('d', { partitions: { type: 'daily', start_date: '2025-01-01' } }),
+    definition('d', { partitions: DAILY }),
+    definition('grid', { partitions: { type: 'multi', dimensions: { region: { type: 'static', keys: ['us', 'eu'] }, date: DAILY } } }),
   ]
   expect(await ask.post('/code-locations/main/deploy', { worker_url: 'http://127.0.0.1:4100', assets })).toMatchObject({ status: 202 })
 })
@@ -111,6 +114,25 @@ describe('a trigger', () => {
       expect.objectContaining({ scheduled_for: '2025-02-03T06:00:00.000Z', partitions: { keys: ['2025-02-02'] } }),
     ])
   })
+
+  test.each(['2025-01-15|us', 'region=us|date=2025-01-15', 'date=2025-01-15|region=us'])(
+    'writes the one key of several dimensions that %s means, as a request for a run does',
+    async (partition) => {
+      const name = `grid-${partition.replace(/\W/g, '-')}`
+      await create(name, { asset_selection: 'grid', partition_mapping: { type: 'LAST_COMPLETE', dims: { region: { keys: ['eu'] } } } })
+      const asked = await ask.post(`/schedules/${name}/trigger?wait=true`, { partition })
+      const canonical = 'date=2025-01-15|region=us'
+      const [run] = asked.body['runs'] as { run_id: string; partition: string }[]
+      expect(run?.partition).toBe(canonical)
+      const [tick] = (await world.look('schedule_ticks')).rows.filter(({ tick_id }) => tick_id === asked.body['tick_id'])
+      const by_hand = await ask.post('/runs?wait=true', { selection: ['grid'], partitions: { keys: [partition] } })
+      const rows = (await world.look('runs')).rows
+      const prints = [run?.run_id, by_hand.body['run_id']].map((id) => rows.find(({ run_id }) => run_id === id)?.['request_fingerprint'])
+      expect([tick?.['partitions'], tick?.['request_fingerprint'], prints[0]]).toEqual([{ keys: [canonical] }, prints[1], prints[1]])
+      const tasks = (await ask.get(`/runs/${run?.run_id}/tasks?fresh=true`)).body['tasks'] as { partitions: object }[]
+      expect(tasks.map(({ partitions }) => partitions)).toEqual([{ keys: [canonical] }])
+    },
+  )
 
   test.each<[string, object, number, string]>([
     ['days', { partition: '2025-13-01' }, 400, '"2025-13-01"'],
