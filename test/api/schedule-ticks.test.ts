@@ -2,6 +2,7 @@
 // and what would.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { tickSaying } from '../../src/cli/schedule/words.js'
 import { type Answer, type ApiWorld, type Asker, createApiWorld, createAsker, definition } from '../fixtures/api-world.js'
 
 const DAILY = { type: 'daily', start_date: '2025-01-01' }
@@ -167,6 +168,10 @@ describe('ticks of the clock', () => {
     expect(Number(first?.['delay_ms'])).toBeLessThanOrEqual(61_000)
     expect(first?.['local']).toMatch(/\+05:30$/)
     expect(second).toMatchObject({ status: 'SKIPPED', skip_reasons: { OVERLAP: 1 }, skipped_count: 1, runs: [], delay_ms: null })
+    // Who asks why nothing ran is told which run stood in the way.
+    expect([first?.['active_run_id'], second?.['active_run_id']]).toEqual([null, first?.runs[0]?.run_id])
+    const words = tickSaying(second as unknown as Parameters<typeof tickSaying>[0])
+    expect(words).toBe(`1 skipped: OVERLAP 1; ${first?.runs[0]?.run_id} was active`)
     expect(await ticksOf('minutely', '&status=SKIPPED')).toEqual([second])
     expect(await ticksOf('minutely', '&kind=MANUAL')).toEqual([])
     expect(await ticksOf('minutely', `&from=${String(second?.['scheduled_for'])}`)).toEqual([second])
