@@ -101,7 +101,9 @@ function addDeploy(app: Api, deps: RouteDeps): void {
       const { body, query, params } = request
       const asked = { ...body, ...params }
       if (query.dry_run) {
-        const { diff, location_version } = orRefuse(await planDeploy(await freshView(deps), asked, ''))
+        const { diff, location_version } = orRefuse(
+          await planDeploy(await freshView(deps), asked, { request_id: '', now: deps.appender.now() }),
+        )
         return reply.code(200).send({ dry_run: true, diff, location_version })
       }
       const claimed = orRefuse(
@@ -111,7 +113,7 @@ function addDeploy(app: Api, deps: RouteDeps): void {
           requestOf(body, params),
           async (request_id) => {
             const view = await freshView(deps)
-            const plan = await planDeploy(view, asked, request_id)
+            const plan = await planDeploy(view, asked, { request_id, now: deps.appender.now() })
             if (isProblem(plan)) return plan
             const { drafts, diff, location_version } = plan
             const notYet = unfoldable(view, drafts)

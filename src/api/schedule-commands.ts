@@ -54,7 +54,7 @@ export function addScheduleCommands(app: Api, deps: RouteDeps): void {
       const { schedule_name, requested_by, reason } = body
       const asked = { schedule_name, requested_by, reason, definition: askedDefinition(body) }
       const claimed = await claimedCommand(deps, claimOf({ headers }, 'POST /schedules', body), requestOf(body), (view, request_id) =>
-        planScheduleCreate(view, asked, request_id),
+        planScheduleCreate(view, asked, { request_id, now: deps.appender.now() }),
       )
       return reply.code(202).send(await waited<Accepted>(deps, claimed, query))
     },
@@ -79,7 +79,7 @@ function addChanges(app: Api, deps: RouteDeps): void {
       const asked = { schedule_name, expected_definition_version, requested_by, reason, change: () => definition }
       const claim = claimOf({ headers }, 'PUT /schedules/{schedule}', body)
       const claimed = await claimedCommand(deps, claim, requestOf(body, params), (view, request_id) =>
-        planScheduleChange(view, params.schedule, asked, request_id),
+        planScheduleChange(view, params.schedule, asked, { request_id, now: deps.appender.now() }),
       )
       return reply.code(202).send(await waited<Accepted>(deps, claimed, query))
     },
@@ -99,7 +99,7 @@ function addChanges(app: Api, deps: RouteDeps): void {
       const asked = { schedule_name, expected_definition_version, requested_by, reason, change: patched(body) }
       const claim = claimOf({ headers }, 'PATCH /schedules/{schedule}', body)
       const claimed = await claimedCommand(deps, claim, requestOf(body, params), (view, request_id) =>
-        planScheduleChange(view, params.schedule, asked, request_id),
+        planScheduleChange(view, params.schedule, asked, { request_id, now: deps.appender.now() }),
       )
       return reply.code(202).send(await waited<Accepted>(deps, claimed, query))
     },

@@ -21,14 +21,14 @@ type Deploy = {
 }
 type Current = ReadonlyMap<string, AssetDefinitionRow>
 
-export function deployFaults(deploy: Deploy, current: Current, schedules: readonly Schedule[]): readonly Fault[] {
+export function deployFaults(deploy: Deploy, current: Current, schedules: readonly Schedule[], now: number): readonly Fault[] {
   const { location_name, schedules: asked = [] } = deploy
   return [
     ...sizeFaults(deploy),
     ...ownFaults(deploy, current),
     ...dependencyFaults(deploy, current),
     ...removalFaults(deploy, current),
-    ...deployedScheduleFaults(location_name, asked, schedules, graphAfter(deploy, current)),
+    ...deployedScheduleFaults(location_name, asked, schedules, graphAfter(deploy, current), now),
   ]
 }
 

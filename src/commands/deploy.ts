@@ -57,7 +57,13 @@ export type DeployPlanned = {
   readonly drafts: readonly Draft[]
 }
 
-export async function planDeploy(view: View | undefined, asked: DeployAsked, request_id: string): Promise<DeployPlanned | Problem> {
+type DeployRequested = { readonly request_id: string; readonly now: number }
+
+export async function planDeploy(
+  view: View | undefined,
+  asked: DeployAsked,
+  { request_id, now }: DeployRequested,
+): Promise<DeployPlanned | Problem> {
   const definitions = view === undefined ? new Map<string, AssetDefinitionRow>() : (await readAssetGraph(view)).definitions
   const location = (await view?.row('code_locations', [asked.location_name])) as CodeLocationRow | undefined
   const version = location?.location_version ?? 0
@@ -71,7 +77,7 @@ export async function planDeploy(view: View | undefined, asked: DeployAsked, req
   }
   const schedules = await readSchedules(view)
   const matched = matchSchedules(asked.location_name, asked.schedules ?? [], schedules)
-  const faults = deployFaults(asked, definitions, schedules)
+  const faults = deployFaults(asked, definitions, schedules, now)
   if (faults.length > 0) {
     return problem('bad-input', `Nothing was deployed. ${faults.map(({ message }) => message).join(' ')}`, { faults })
   }

@@ -33,15 +33,19 @@ export function canonicalPartitions(
   asked: AskedPartitions | undefined,
   definitions: readonly AssetDefinitionRow[],
 ): AskedPartitions | undefined {
-  const definition = definitions.find(({ partitions }) => partitions?.type === 'multi')
-  const order = keyOrderOf(definition?.partitions)
-  if (asked === undefined || 'all' in asked || isRefusal(order)) return asked
-  const canonical = (key: string): string => {
+  if (asked === undefined || 'all' in asked) return asked
+  if ('keys' in asked) return { keys: canonicalKeys(asked.keys, definitions) }
+  const [start, end] = canonicalKeys([asked.range.start, asked.range.end], definitions)
+  return { range: { start: start as string, end: end as string } }
+}
+
+export function canonicalKeys(keys: readonly string[], definitions: readonly AssetDefinitionRow[]): readonly string[] {
+  const order = keyOrderOf(definitions.find(({ partitions }) => partitions?.type === 'multi')?.partitions)
+  if (isRefusal(order)) return keys
+  return keys.map((key) => {
     const found = order.indexOf(key)
     return isRefusal(found) ? key : (order.keyAt(found.index) ?? key)
-  }
-  if ('keys' in asked) return { keys: asked.keys.map(canonical) }
-  return { range: { start: canonical(asked.range.start), end: canonical(asked.range.end) } }
+  })
 }
 
 /** Faults are told for a few keys and a few assets: the rest is mended by the same change. */

@@ -110,6 +110,17 @@ describe('a deploy with schedules', () => {
     expect(await schedules()).toEqual(['nightly ACTIVE 1'])
   })
 
+  test('is told of a mapping that no tick of the schedule could keep', async () => {
+    const assets = [definition('a', { partitions: { type: 'daily', start_date: '2025-01-01' } })]
+    const partition_mapping = { type: 'LAST_COMPLETE', dims: { region: { all: true } } }
+    const refused = await deploy({ ...MAIN, assets, schedules: [{ ...nightly, partition_mapping }] })
+    expect(refused).toMatchObject({ status: 400, body: { errors: [{ path: 'schedules[0].partition_mapping' }] } })
+    expect(refused.body['detail']).toContain('The schedule nightly: a: Dimensions are mapped of partitions that have some')
+    const broken = [definition('a', { partitions: { type: 'daily', start_date: 'then' } })]
+    const told = await deploy({ ...MAIN, assets: broken, schedules: [{ ...nightly, partition_mapping: { type: 'LAST_COMPLETE' } }] })
+    expect(told.body['errors']).toEqual([expect.objectContaining({ path: expect.stringContaining('assets[0].partitions') })])
+  })
+
   test.each<readonly [object, string, RegExp]>([
     [{ ...nightly, cron_expressions: ['30 25 * * *'] }, 'schedules[0].cron_expressions', /The schedule nightly: .*"30 25 \* \* \*"/],
     [{ ...nightly, timezone: 'Berlin' }, 'schedules[0].timezone', /The schedule nightly: .*Berlin/],

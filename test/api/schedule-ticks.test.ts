@@ -2,7 +2,10 @@
 // and what would.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { tickSaying } from '../../src/cli/schedule/words.js'
 import { type Answer, type ApiWorld, type Asker, createApiWorld, createAsker, definition } from '../fixtures/api-world.js'
+
+const DAILY = { type: 'daily', start_date: '2025-01-01' }
 
 let world: ApiWorld
 let ask: Asker
@@ -13,7 +16,8 @@ beforeAll(async () => {
     definition('a'),
     definition('b', { deps: [{ asset_key: 'a' }] }),
     definition('c', { partitions: { type: 'static', keys: ['x', 'y', 'z'] } }),
-    definition('d', { partitions: { type: 'daily', start_date: '2025-01-01' } }),
+    definition('d', { partitions: DAILY }),
+    definition('grid', { partitions: { type: 'multi', dimensions: { region: { type: 'static', keys: ['us', 'eu'] }, date: DAILY } } }),
   ]
   expect(await ask.post('/code-locations/main/deploy', { worker_url: 'http://127.0.0.1:4100', assets })).toMatchObject({ status: 202 })
 })
@@ -112,6 +116,25 @@ describe('a trigger', () => {
     ])
   })
 
+  test.each(['2025-01-15|us', 'region=us|date=2025-01-15', 'date=2025-01-15|region=us'])(
+    'writes the one key of several dimensions that %s means, as a request for a run does',
+    async (partition) => {
+      const name = `grid-${partition.replace(/\W/g, '-')}`
+      await create(name, { asset_selection: 'grid', partition_mapping: { type: 'LAST_COMPLETE', dims: { region: { keys: ['eu'] } } } })
+      const asked = await ask.post(`/schedules/${name}/trigger?wait=true`, { partition })
+      const canonical = 'date=2025-01-15|region=us'
+      const [run] = asked.body['runs'] as { run_id: string; partition: string }[]
+      expect(run?.partition).toBe(canonical)
+      const [tick] = (await world.look('schedule_ticks')).rows.filter(({ tick_id }) => tick_id === asked.body['tick_id'])
+      const by_hand = await ask.post('/runs?wait=true', { selection: ['grid'], partitions: { keys: [partition] } })
+      const rows = (await world.look('runs')).rows
+      const prints = [run?.run_id, by_hand.body['run_id']].map((id) => rows.find(({ run_id }) => run_id === id)?.['request_fingerprint'])
+      expect([tick?.['partitions'], tick?.['request_fingerprint'], prints[0]]).toEqual([{ keys: [canonical] }, prints[1], prints[1]])
+      const tasks = (await ask.get(`/runs/${run?.run_id}/tasks?fresh=true`)).body['tasks'] as { partitions: object }[]
+      expect(tasks.map(({ partitions }) => partitions)).toEqual([{ keys: [canonical] }])
+    },
+  )
+
   test.each<[string, object, number, string]>([
     ['days', { partition: '2025-13-01' }, 400, '"2025-13-01"'],
     ['held', { partition: 'x' }, 400, 'None of the selected assets has partitions. Leave them out.'],
@@ -145,6 +168,10 @@ describe('ticks of the clock', () => {
     expect(Number(first?.['delay_ms'])).toBeLessThanOrEqual(61_000)
     expect(first?.['local']).toMatch(/\+05:30$/)
     expect(second).toMatchObject({ status: 'SKIPPED', skip_reasons: { OVERLAP: 1 }, skipped_count: 1, runs: [], delay_ms: null })
+    // Who asks why nothing ran is told which run stood in the way.
+    expect([first?.['active_run_id'], second?.['active_run_id']]).toEqual([null, first?.runs[0]?.run_id])
+    const words = tickSaying(second as unknown as Parameters<typeof tickSaying>[0])
+    expect(words).toBe(`1 skipped: OVERLAP 1; ${first?.runs[0]?.run_id} was active`)
     expect(await ticksOf('minutely', '&status=SKIPPED')).toEqual([second])
     expect(await ticksOf('minutely', '&kind=MANUAL')).toEqual([])
     expect(await ticksOf('minutely', `&from=${String(second?.['scheduled_for'])}`)).toEqual([second])

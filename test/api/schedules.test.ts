@@ -1,14 +1,25 @@
 // Schedules over the API, with nothing of Temporal there: made, changed, paused, removed, by id and by name.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type Answer, type ApiWorld, type Asker, createApiWorld, createAsker, MAIN } from '../fixtures/api-world.js'
+import { type Answer, type ApiWorld, type Asker, createApiWorld, createAsker, definition, MAIN } from '../fixtures/api-world.js'
+
+const DAILY = { type: 'daily', start_date: '2025-01-01' }
+const PARTITIONS: Readonly<Record<string, object>> = {
+  d: DAILY,
+  'd-tokyo': { ...DAILY, timezone: 'Asia/Tokyo' },
+  hours: { type: 'hourly', start_date: '2025-01-01' },
+  later: { ...DAILY, start_date: '2150-01-01' },
+  grid: { type: 'multi', dimensions: { region: { type: 'static', keys: ['us', 'eu'] }, date: DAILY } },
+}
+const mapped = (dims?: object) => ({ partition_mapping: { type: 'LAST_COMPLETE', ...(dims === undefined ? {} : { dims }) } })
 
 let world: ApiWorld
 let ask: Asker
 beforeAll(async () => {
   world = createApiWorld()
   ask = createAsker(await world.start())
-  expect(await ask.post('/code-locations/main/deploy', MAIN)).toMatchObject({ status: 202 })
+  const assets = [...MAIN.assets, ...Object.entries(PARTITIONS).map(([key, partitions]) => definition(key, { partitions }))]
+  expect(await ask.post('/code-locations/main/deploy', { ...MAIN, assets })).toMatchObject({ status: 202 })
 })
 afterAll(() => world.close())
 
@@ -98,6 +109,10 @@ describe('a schedule', () => {
     ['an asset', { asset_selection: ['a', 'bb'] }, 'asset_selection[1]', 'bb is not defined.'],
     ['assets with partitions, and no mapping', { asset_selection: 'c' }, 'partition_mapping', 'c has partitions: say which'],
     ['a mapping, and no partitions', { partition_mapping: { type: 'LAST_COMPLETE' } }, 'partition_mapping', 'Leave partition_mapping out.'],
+    ['a dimension that is none', { asset_selection: 'grid', ...mapped({ regoin: { all: true } }) }, 'partition_mapping', '"regoin"'],
+    ['a key that is none', { asset_selection: 'grid', ...mapped({ region: { keys: ['uk'] } }) }, 'partition_mapping', '"uk"'],
+    ['dimensions of days', { asset_selection: 'd', ...mapped({ region: { all: true } }) }, 'partition_mapping', 'Leave dims out.'],
+    ['hours and days', { asset_selection: ['d', 'hours'], ...mapped() }, 'partition_mapping', 'Make a schedule for each.'],
     ['a window', { catchup_window_minutes: 0 }, 'catchup_window_minutes', 'a whole number from 1'],
     ['a policy', { overlap_policy: 'QUEUE' }, 'overlap_policy', 'ALLOW, or SKIP'],
     ['a member that nobody knows', { cron: '* * * * *' }, '', 'cron'],
@@ -106,6 +121,14 @@ describe('a schedule', () => {
     expect({ status: refused.status, detail: detail(refused) }).toEqual({ status: 400, detail: expect.stringContaining(message) })
     if (path !== '') expect(refused.body['errors']).toEqual([expect.objectContaining({ path })])
     expect((await ask.get('/schedules/wrong')).status).toBe(404)
+  })
+
+  test('that maps to partitions which are still to come is taken', async () => {
+    expect(await create('to-come', { asset_selection: 'later', ...mapped() })).toMatchObject(applied)
+    // Ticks of noon alone find the same day in both zones.
+    const noon = { cron_expressions: '0 12 * * *', asset_selection: ['d', 'd-tokyo'], ...mapped() }
+    expect(await create('zones', noon)).toMatchObject(applied)
+    expect(await create('zones-apart', { ...noon, cron_expressions: '0 18 * * *' })).toMatchObject({ status: 400 })
   })
 
   test('whose name is taken, or looks like an id, is refused', async () => {

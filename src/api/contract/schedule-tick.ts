@@ -67,6 +67,10 @@ export const scheduleTick = z
     first_scheduled_for: maybeInstant,
     skipped_count: count.nullable().meta({ description: 'How many instants the row counts.' }),
     skip_reasons: z.record(z.string(), count).nullable(),
+    active_run_id: z
+      .string()
+      .nullable()
+      .meta({ description: 'Of OVERLAP the run that had not ended; of several the one that began first.' }),
     definition_version: longCount,
     definition_hash: z.string(),
     assets: z.unknown(),

@@ -38,11 +38,17 @@ export const reasonsText = (reasons: Readonly<Record<string, number>> | null): s
 const RUNS_SHOWN = 2
 
 /** What came of it: its runs as they stand, why it was skipped, or what failed. */
-export function tickSaying({ status, runs, run_count, skipped_count, skip_reasons, error, conflict_count }: ScheduleTick): string {
+export function tickSaying(tick: ScheduleTick): string {
+  const { status, runs, run_count, error, conflict_count } = tick
   if (status === 'FAILED') return error?.message ?? ''
-  if (status === 'SKIPPED') return `${skipped_count ?? 0} skipped: ${reasonsText(skip_reasons)}`
+  if (status === 'SKIPPED') return skippedSaying(tick)
   const shown = runs.slice(0, RUNS_SHOWN).map(({ run_id, state }) => `${run_id} ${state}`)
   const more = run_count - conflict_count - shown.length
   const conflicts = conflict_count === 0 ? [] : [`${conflict_count} in conflict: servo conflicts list`]
   return [...shown, ...(more > 0 ? [`and ${more} more`] : []), ...conflicts].join(', ')
+}
+
+function skippedSaying({ skipped_count, skip_reasons, active_run_id }: ScheduleTick): string {
+  const by = active_run_id === null ? '' : `; ${active_run_id} was active`
+  return `${skipped_count ?? 0} skipped: ${reasonsText(skip_reasons)}${by}`
 }

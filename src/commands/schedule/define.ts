@@ -21,15 +21,17 @@ export type SchedulePlanned = {
 
 export type ScheduleAsked = By & { readonly schedule_name: string; readonly definition: ScheduleDefinition }
 
+type Requested = { readonly request_id: string; readonly now: number }
+
 /** The request that makes a schedule gives it its id. */
 export async function planScheduleCreate(
   view: View | undefined,
   asked: ScheduleAsked,
-  request_id: string,
+  { request_id, now }: Requested,
 ): Promise<SchedulePlanned | Problem> {
   const { schedule_name } = asked
   const definition = spelledOnce(asked.definition)
-  const fault = await definitionProblem(view, { schedule_name, definition })
+  const fault = await definitionProblem(view, { schedule_name, definition }, now)
   if (fault !== undefined) return fault
   const drafts = [definedDraft({ schedule_id: request_id, schedule_name, definition, asked, request_id, expected: 0 })]
   return { schedule_id: request_id, schedule_name, drafts, warnings: scheduleWarnings(definition) }
@@ -46,7 +48,7 @@ export async function planScheduleChange(
   view: View | undefined,
   id_or_name: string,
   asked: ScheduleChange,
-  request_id: string,
+  { request_id, now }: Requested,
 ): Promise<SchedulePlanned | Problem> {
   const found = await livingSchedule(view, id_or_name)
   if (isProblem(found)) return found
@@ -58,7 +60,7 @@ export async function planScheduleChange(
   const schedule_name = asked.schedule_name ?? found.definition.schedule_name
   const before = definitionOfRow(found.definition)
   const definition = spelledOnce(asked.change(before))
-  const fault = await definitionProblem(view, { schedule_id, schedule_name, definition })
+  const fault = await definitionProblem(view, { schedule_id, schedule_name, definition }, now)
   if (fault !== undefined) return fault
   const isSame =
     schedule_name === found.definition.schedule_name &&
@@ -81,10 +83,10 @@ function staleDefinition({ definition }: Schedule, expected: number | undefined)
 
 type Named = { readonly schedule_id?: string; readonly schedule_name: string; readonly definition: ScheduleDefinition }
 
-async function definitionProblem(view: View | undefined, named: Named): Promise<Problem | undefined> {
+async function definitionProblem(view: View | undefined, named: Named, now: number): Promise<Problem | undefined> {
   if (view === undefined) return problem('bad-input', 'No asset is defined yet. Deploy a code location first.')
   const { schedule_id, schedule_name, definition } = named
-  const faults = [...nameFaults(schedule_name), ...scheduleFaults(await readAssetGraph(view), definition)]
+  const faults = [...nameFaults(schedule_name), ...scheduleFaults(await readAssetGraph(view), definition, now)]
   if (faults.length > 0) return problem('bad-input', faults.map(({ message }) => message).join(' '), { faults })
   const holder = await scheduleIdOf(view, schedule_name)
   if (holder === undefined || holder === schedule_id) return undefined

@@ -1,12 +1,15 @@
 // What is asked for of a schedule, as the definition that its event carries, and all that is wrong with it.
 
 import { canonicalBytes } from '../../core/canonical.js'
-import { cronWarnings, readCrons } from '../../core/cron/schedule-ticks.js'
+import { cronWarnings, openScheduleTicks, readCrons } from '../../core/cron/schedule-ticks.js'
 import { DEFINITION_BYTES_MAX, PRIORITY_DEFAULT } from '../../core/limits.js'
 import { zoneProblem } from '../../core/zone-name.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
+import { isRefusal } from '../../partitions/key-order.js'
+import { keyOrderOf } from '../../partitions/order.js'
 import { selectAssets } from '../../projections/asset-selection.js'
 import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
+import { isTickFault, openTick } from '../../projections/tick-request.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { Fault } from '../problem.js'
 
@@ -35,12 +38,14 @@ export const definitionOfRow = (row: ScheduleDefinitionRow): ScheduleDefinition 
     default_status: row.default_status,
   })
 
-export function scheduleFaults(graph: AssetGraph, definition: ScheduleDefinition): readonly Fault[] {
+/** `now`: what its next tick would ask for is asked for already, so that a mapping that cannot be meant is not taken. */
+export function scheduleFaults(graph: AssetGraph, definition: ScheduleDefinition, now: number): readonly Fault[] {
   const bytes = canonicalBytes(definition)
   if (bytes > DEFINITION_BYTES_MAX) {
     return [{ path: '', message: `The definition has ${bytes} bytes of JSON, and ${DEFINITION_BYTES_MAX} is the most. Say it shorter.` }]
   }
-  return [...cronFaults(definition), ...selectionFaults(graph, definition)]
+  const faults = [...cronFaults(definition), ...selectionFaults(graph, definition)]
+  return faults.length > 0 ? faults : mappingFaults(graph, definition, now)
 }
 
 export const scheduleWarnings = ({ cron_expressions }: ScheduleDefinition): readonly string[] => cronWarnings(cron_expressions)
@@ -67,4 +72,21 @@ function selectionFaults(graph: AssetGraph, { asset_selection, partition_mapping
     return [{ path: 'partition_mapping', message: 'None of the selected assets has partitions. Leave partition_mapping out.' }]
   }
   return []
+}
+
+/** Zones agree about the day at some hours alone: what counts is the hour at which it fires. No partition yet is no fault. */
+function mappingFaults(graph: AssetGraph, definition: ScheduleDefinition, now: number): readonly Fault[] {
+  const { cron_expressions, timezone, asset_selection, partition_mapping } = definition
+  if (partition_mapping === undefined) return []
+  const tick = openTick({ asset_selection, partition_mapping }, graph)
+  // What is wrong with the partitions themselves is told of the assets.
+  if (isTickFault(tick) || tick.asset_keys.some((asset_key) => hasFaultyPartitions(graph, asset_key))) return []
+  const ticks = openScheduleTicks({ cron: cron_expressions, timezone })
+  const asks = tick.asksAt('problem' in ticks ? now : (ticks.next(now) ?? now))
+  return isTickFault(asks) ? [{ path: 'partition_mapping', message: asks.message }] : []
+}
+
+function hasFaultyPartitions({ definitions }: AssetGraph, asset_key: string): boolean {
+  const partitions = definitions.get(asset_key)?.partitions ?? null
+  return partitions !== null && isRefusal(keyOrderOf(partitions))
 }

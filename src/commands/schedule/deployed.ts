@@ -63,6 +63,7 @@ export function deployedScheduleFaults(
   asked: readonly DeployedSchedule[],
   current: readonly Schedule[],
   graph: AssetGraph,
+  now: number,
 ): readonly Fault[] {
   const firsts = new Map<string, number>()
   const others = new Map(
@@ -92,7 +93,7 @@ export function deployedScheduleFaults(
             },
           ]
         : []),
-      ...scheduleFaults(graph, definitionIn(each)).map((fault) => ({
+      ...scheduleFaults(graph, definitionIn(each), now).map((fault) => ({
         path: fault.path === '' ? path : `${path}.${fault.path}`,
         message: `The schedule ${schedule_name}: ${fault.message}`,
       })),

@@ -20,7 +20,7 @@ import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import type { Schedule } from '../../readers/schedules.js'
 import { isProblem, type Problem, problem } from '../problem.js'
-import { partitionFaults } from '../run-partitions.js'
+import { canonicalKeys, partitionFaults } from '../run-partitions.js'
 import type { RunDeps } from '../run-request.js'
 import { type By, by, livingSchedule } from './target.js'
 
@@ -81,7 +81,7 @@ export async function planScheduleTrigger(
   }
 }
 
-/** A partition that is named is asked for alone, and checked as in a request for a run. */
+/** A partition that is named is asked for alone, and checked and spelled as in a request for a run. */
 function asksOf(
   tick: TickAssets,
   { definitions }: AssetGraph,
@@ -90,9 +90,10 @@ function asksOf(
 ): ReturnType<TickAssets['asksAt']> | Problem {
   if (partition === undefined) return tick.asksAt(at_ms)
   const selected = tick.asset_keys.flatMap((asset_key) => definitions.get(asset_key) ?? [])
-  const faults = partitionFaults({ keys: [partition] }, selected).map(({ message }) => ({ path: 'partition', message }))
+  const named = { keys: [partition] }
+  const faults = partitionFaults(named, selected).map(({ message }) => ({ path: 'partition', message }))
   if (faults.length > 0) return problem('bad-input', faults.map(({ message }) => message).join(' '), { faults })
-  const partitions = { keys: [partition] }
+  const partitions = { keys: canonicalKeys(named.keys, selected) }
   return { partitions, runs: [{ partitions }] }
 }
 

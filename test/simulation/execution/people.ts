@@ -124,7 +124,7 @@ export function createPerson(site: Site, process: Process): Person {
       ask('deploy', async (_deps, view, request_id) => {
         const assets = assetsOf(location_name, version)
         const asked_for = { location_name, worker_url: 'http://127.0.0.1:8080', slots, assets }
-        const planned = await planDeploy(view, asked_for, request_id)
+        const planned = await planDeploy(view, asked_for, { request_id, now: clock.now() })
         return isProblem(planned) ? planned : { drafts: planned.drafts, answerOf: accepted({ version }) }
       }),
     askForRun(selection) {
