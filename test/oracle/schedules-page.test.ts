@@ -44,8 +44,9 @@ describe('docs/schedules.md', () => {
     expect(readCrons(quoted(cron))).toHaveLength(1)
   })
 
-  test('names the bound of a list', () => {
+  test('names the bound of a list in both places', () => {
     expect(page).toContain(`one of more than ${CRON_LIST_MAX},`)
+    expect(page).toContain(`| one or a list, at most ${CRON_LIST_MAX} |`)
   })
 
   test.each(refused)('%s is refused: %s', (cron, because) => {
