@@ -181,8 +181,6 @@ export const CATCHUP_TICKS_MAX = 100
 export const CATCHUP_WINDOW_MINUTES_DEFAULT = 1_440
 export const CATCHUP_TICKS_DEFAULT = 3
 export const CATCHUP_WINDOW_MINUTES_MAX = Math.floor(DURATION_SECONDS_MAX / 60)
-/** More lists of instants than anybody reads; one instant that several of them name is one tick. */
-export const CRON_EXPRESSIONS_MAX = 50
 /** As many as list every value of every field. */
 export const CRON_CHARACTERS_MAX = 1_000
 /** How far an offset may lead away from the last complete partition: a century of hours. */

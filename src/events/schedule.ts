@@ -8,7 +8,7 @@ import {
   CATCHUP_WINDOW_MINUTES_DEFAULT,
   CATCHUP_WINDOW_MINUTES_MAX,
   CRON_CHARACTERS_MAX,
-  CRON_EXPRESSIONS_MAX,
+  CRON_LIST_MAX,
   DEFINITION_BYTES_MAX,
   PARTITION_OFFSET_MAX,
   SELECTORS_MAX,
@@ -33,7 +33,7 @@ const cron = z.string().min(1).max(CRON_CHARACTERS_MAX)
 /** Whether cron and zone can be read is checked by whoever defines: what gets in all the same is a tick that FAILED, and
  *  no event in quarantine. With its defaults filled in, so that one schedule has one hash, whoever defines it. */
 export const scheduleDefinition = z.object({
-  cron_expressions: z.array(cron).min(1).max(CRON_EXPRESSIONS_MAX),
+  cron_expressions: z.array(cron).min(1).max(CRON_LIST_MAX),
   timezone: id('text'),
   /** Selectors, as a request for a run has them: `a`, `+a`, `a+`, `group:x`, `tag:k=v`, `*`. */
   asset_selection: z.array(z.string().min(1).max(SHORT_TEXT_CHARACTERS_MAX)).min(1).max(SELECTORS_MAX),

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals'
+import { firstTicks, openScheduleTicks } from '../core/cron/schedule-ticks.js'
 import { isRefusal, type KeyOrder } from './key-order.js'
 import { lastComplete } from './last-complete.js'
 import { keyOrderOf } from './order.js'
@@ -34,6 +35,38 @@ describe('lastComplete', () => {
   it('of time is none before the first window has ended, and past the end', () => {
     expect(keysOf(orderOf(DATE), ONE, Date.parse('2025-01-14T23:59:59Z'))).toEqual({ none: true })
     expect(keysOf(orderOf({ ...DATE, end_date: '2025-01-16' }), { end_offset: 1 })).toEqual({ none: true })
+  })
+
+  it.each([
+    [
+      'its end',
+      { type: 'daily', start_date: '2025-01-01', end_date: '2025-01-05' },
+      ['2025-01-05', '2025-01-06', '2030-01-01'],
+      '2025-01-04',
+    ],
+    [
+      'a weekend that is left out',
+      { type: 'daily', start_date: '2025-01-01', exclusions: ['0 0 * * 6,0'] },
+      ['2025-01-04', '2025-01-05', '2025-01-06'],
+      '2025-01-03',
+    ],
+  ])('of time stays the same after %s', (_, definition, days, key) => {
+    const found = days.map((day) => keysOf(orderOf(definition), ONE, Date.parse(`${day}T00:00:00Z`)))
+    expect(found).toEqual(days.map(() => [key]))
+  })
+
+  it('of time is each one once, where the cron fires only when one has ended', () => {
+    const order = orderOf({ type: 'daily', start_date: '2025-01-01', exclusions: ['0 0 * * 6,0'] })
+    const from_ms = Date.parse('2025-01-07T00:00:00Z')
+    const ticks = openScheduleTicks({ cron: '0 0 * * 2-6', timezone: 'UTC' })
+    if (isRefusal(ticks)) throw new Error(ticks.problem)
+    expect(firstTicks(ticks, from_ms, 5).flatMap((at_ms) => keysOf(order, ONE, at_ms))).toEqual([
+      '2025-01-06',
+      '2025-01-07',
+      '2025-01-08',
+      '2025-01-09',
+      '2025-01-10',
+    ])
   })
 
   it('of what is not time is each of its keys', () => {

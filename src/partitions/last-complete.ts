@@ -20,7 +20,8 @@ export type LastComplete =
       /** Time alone: there is one key at any moment, and no other to tell it from. */
       readonly is_single: boolean
     }
-  /** None is complete yet, or the definition has ended. */
+  /** None is complete yet, or an offset leads past the ends of the definition. A definition that has ended keeps its last
+   *  one, and time that is left out keeps the one before it: the last complete one is asked for again then. */
   | { readonly none: true }
   | Refusal
 

@@ -6,7 +6,7 @@ import { readCrons } from '../core/cron/schedule-ticks.js'
 import {
   CATCHUP_TICKS_MAX,
   CATCHUP_WINDOW_MINUTES_MAX,
-  CRON_EXPRESSIONS_MAX,
+  CRON_LIST_MAX,
   PARTITION_OFFSET_MAX,
   PRIORITY_MAX,
   PRIORITY_MIN,
@@ -56,8 +56,8 @@ const yesOrNo: Check = (value, field) => (typeof value === 'boolean' ? [] : [wro
 
 const cron: Check = (value, field) => {
   const expressions = listed(value)
-  if (expressions.length === 0 || expressions.length > CRON_EXPRESSIONS_MAX || !expressions.every((each) => typeof each === 'string')) {
-    return [wrong(field, value, `a cron expression such as "0 6 * * *", or a list of 1 to ${CRON_EXPRESSIONS_MAX}`)]
+  if (expressions.length === 0 || expressions.length > CRON_LIST_MAX || !expressions.every((each) => typeof each === 'string')) {
+    return [wrong(field, value, `a cron expression such as "0 6 * * *", or a list of 1 to ${CRON_LIST_MAX}`)]
   }
   const read = readCrons(expressions as readonly string[])
   return 'problem' in read ? [read.problem] : []

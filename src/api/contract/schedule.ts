@@ -6,7 +6,7 @@ import {
   CATCHUP_TICKS_MAX,
   CATCHUP_WINDOW_MINUTES_DEFAULT,
   CATCHUP_WINDOW_MINUTES_MAX,
-  CRON_EXPRESSIONS_MAX,
+  CRON_LIST_MAX,
   PARTITION_OFFSET_MAX,
   SELECTORS_MAX,
   SHORT_TEXT_CHARACTERS_MAX,
@@ -21,7 +21,7 @@ const oneOrMore = (what: string, count_max: number) => {
   return z.union([one, z.array(one).min(1, { error }).max(count_max, { error })], { error }).transform((value) => [value].flat())
 }
 
-export const cronTexts = oneOrMore('a cron expression such as "0 6 * * *"', CRON_EXPRESSIONS_MAX).meta({
+export const cronTexts = oneOrMore('a cron expression such as "0 6 * * *"', CRON_LIST_MAX).meta({
   description: 'Five fields, six with seconds first, or a name such as @daily. What several of them name is one instant.',
 })
 
