@@ -19,13 +19,18 @@ import {
   type WorkspaceLoopInput,
 } from '../workflows/contract.js'
 import { cronText } from './schedules/report.js'
+import { isStale, type ListedLoop } from './schedules/stale.js'
 
 export type LoopsDeps = { readonly client: Client; readonly scope: Scope; readonly turns_max?: number }
 
 export type EnsureDeps = LoopsDeps & {
   readonly timings: LoopTimings
-  /** Removed ones too: a tombstone ends a loop. */
-  readonly schedules?: () => Promise<readonly Schedule[]>
+  readonly schedules?: {
+    /** Removed ones too: a tombstone ends a loop. */
+    readonly read: () => Promise<readonly Schedule[]>
+    /** The store's time. */
+    readonly now: () => number
+  }
 }
 
 const KINDS: readonly WorkspaceLoopKind[] = ['workspace', 'maintenance']
@@ -33,28 +38,27 @@ const KINDS: readonly WorkspaceLoopKind[] = ['workspace', 'maintenance']
 /** The kinds of the loops that were missing, as often as there were. */
 export async function ensureLoops(deps: EnsureDeps): Promise<readonly LoopKind[]> {
   const { client, scope } = deps
-  /** By id, with what its page says. */
-  const running = new Map<string, string | undefined>()
+  /** By id, with what lists have of its page. */
+  const running = new Map<string, ListedLoop>()
   for await (const { workflowId: id, typedSearchAttributes } of client.workflow.list({ query: queryOf(scope) })) {
-    running.set(id, typedSearchAttributes.get(SERVO_STATUS))
+    const next_fire_at = typedSearchAttributes.get(SERVO_NEXT_FIRE_AT)?.getTime() ?? null
+    running.set(id, { status: typedSearchAttributes.get(SERVO_STATUS), next_fire_at })
   }
   const started: LoopKind[] = []
   for (const kind of KINDS) {
     if (!running.has(workflowId(scope, kind)) && (await startLoop(deps, kind))) started.push(kind)
   }
-  await eachOf((await deps.schedules?.()) ?? [], LOOP_SIGNALS_AT_ONCE, async ({ definition, state }) => {
+  if (deps.schedules === undefined) return started
+  const { read, now } = deps.schedules
+  await eachOf(await read(), LOOP_SIGNALS_AT_ONCE, async (schedule) => {
+    const { definition, state } = schedule
     const id = workflowId(scope, 'schedule', definition.schedule_id)
-    if (!running.has(id)) {
+    const listed = running.get(id)
+    if (listed === undefined) {
       if (state.status !== 'REMOVED' && (await startScheduleLoop(deps, definition))) started.push('schedule')
-    } else if (isStale(running.get(id), state.status)) await pokeSchedule(deps, definition.schedule_id)
+    } else if (isStale(listed, schedule, now())) await pokeSchedule(deps, definition.schedule_id)
   })
   return started
-}
-
-/** What lists say lags by seconds, and a poke too many costs a look. ERROR is of an active one. */
-function isStale(shown: string | undefined, status: Schedule['state']['status']): boolean {
-  if (status === 'ACTIVE') return shown === 'PAUSED'
-  return shown !== status && shown !== 'ERROR' && shown !== 'STARTING'
 }
 
 async function eachOf<T>(list: readonly T[], at_once: number, work: (each: T) => Promise<void>): Promise<void> {
@@ -150,6 +154,7 @@ async function start(client: Client, { kind, id, input, attributes, summary }: S
 
 const keyword = (name: string) => defineSearchAttributeKey(name, 'KEYWORD')
 const SERVO_STATUS = keyword('ServoStatus')
+const SERVO_NEXT_FIRE_AT = defineSearchAttributeKey('ServoNextFireAt', 'DATETIME')
 
 const searchAttributes = ({ tenant_id, workspace_id }: Scope, kind: LoopKind, entity_id: string) => [
   { key: keyword('ServoTenant'), value: tenant_id },

@@ -86,7 +86,7 @@ export async function startAutomation(config: AutomationConfig, options: Automat
     activities,
     workflows: options.workflows ?? BUNDLE,
   })
-  const schedules = async () => readSchedules(await current.latest())
+  const schedules = { read: async () => readSchedules(await current.latest()), now: () => appender.now() }
   const ensuring = keepLoops({ ...loops, timings, schedules, log, onStarted: (count) => metrics.mended('loop_started', count) })
   const served = config.metrics === undefined ? undefined : await serveMetrics({ ...config.metrics, text: metrics.text, log })
   const running = Promise.all(workers.map((worker) => worker.run()))
@@ -152,6 +152,7 @@ function createWork({ config, deps, port, submit, loops, metrics, log, closed }:
     start: (definition) => startScheduleLoop(loops, definition),
     poke: (schedule_id) => pokeSchedule(loops, schedule_id),
     at_once: LOOP_SIGNALS_AT_ONCE,
+    clock: clockUntil(deps.clock, closed),
   })
   const api_watch = watchApi({
     clock: clockUntil(deps.clock, closed),

@@ -108,6 +108,8 @@ export type ScheduleLoopInput = Scope & {
   readonly commands: readonly ScheduleCommand[]
   readonly failures: number
   readonly last_error: string | null
+  /** Shown until the next command. */
+  readonly refused?: string | null
 }
 
 export type ScheduleLoopState = LoopState & { readonly status: ScheduleLoopStatus; readonly next_fire_at: string | null }
@@ -129,6 +131,8 @@ export type ScheduleReport = {
   readonly shown: ScheduleShown | null
   /** Of triggers, by request id. */
   readonly answers: Readonly<Record<string, TriggerAnswer>>
+  /** Why a pause or a resume of this call was not taken: nobody waits for an answer to a signal. */
+  readonly refused?: string | null
 }
 
 export type ScheduleShown = {

@@ -38,7 +38,7 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
   const answers = new Map<string, TriggerAnswer>()
   /** Triggers that somebody waits for: a new run of the workflow would leave them without an answer. */
   const unanswered = new Set<string>()
-  let { failures, last_error } = input
+  let { failures, last_error, refused = null } = input
   let dirty = false
   let drain = false
   let signals = 0
@@ -77,7 +77,7 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
   )
   const show = (status: ScheduleLoopStatus) => {
     setNextFire(status, report?.next_fire_at ?? null)
-    wf.setCurrentDetails(scheduleDetails(status, report, last_error))
+    wf.setCurrentDetails(scheduleDetails(status, report, { last_error, refused }))
   }
   const isLast = () => unanswered.size === 0 && (drain || isTimeToBeginAnew(signals, turns, input.turns_max))
 
@@ -102,11 +102,12 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
     for (const [request_id, said] of Object.entries(report.answers)) answer(request_id, said)
     failures = 0
     last_error = null
+    if (batch.length > 0) refused = report.refused ?? null
     show(report.status)
     return commands.length > 0 ? 0 : Math.max(WAIT_MS_MIN, report.wake_in_ms)
   }
 
-  if (failures === 0) wf.setCurrentDetails(scheduleDetails('STARTING', report, null))
+  if (failures === 0) wf.setCurrentDetails(scheduleDetails('STARTING', report, { last_error, refused }))
   for (;;) {
     dirty = false
     turns += 1
@@ -129,7 +130,7 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
     if (isLast()) break
   }
   await wf.condition(wf.allHandlersFinished)
-  await wf.continueAsNew<typeof scheduleLoop>({ ...input, commands, failures, last_error })
+  await wf.continueAsNew<typeof scheduleLoop>({ ...input, commands, failures, last_error, refused })
 }
 
 /** Synchronous: nobody waits for a validator's promise, and nothing that it says would refuse anything. */

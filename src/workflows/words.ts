@@ -56,9 +56,17 @@ export function maintenanceDetails(status: MaintenanceStatus, report: Maintenanc
 export const callSummary = (turn: number, commands: readonly ScheduleCommand[]): string =>
   commands.length === 0 ? `call ${turn}` : [...new Set(commands.map(({ kind }) => kind))].join(', ')
 
-export function scheduleDetails(status: ScheduleLoopStatus, report: ScheduleReport | undefined, last_error: string | null): string {
+/** Of the loop itself: why its last call failed, and what its last command came to where it was not taken. */
+export type ScheduleTroubles = { readonly last_error: string | null; readonly refused: string | null }
+
+export function scheduleDetails(
+  status: ScheduleLoopStatus,
+  report: ScheduleReport | undefined,
+  { last_error, refused }: ScheduleTroubles,
+): string {
+  const refusedLine: readonly Line[] = refused === null ? [] : [['last command', refused]]
   const shown = report?.shown
-  if (shown === undefined || shown === null) return table([['status', status], ...errorLine(last_error)])
+  if (shown === undefined || shown === null) return table([['status', status], ...refusedLine, ...errorLine(last_error)])
   const { name, cron, timezone, next_fires, last_tick, paused } = shown
   return table([
     ['name', name],
@@ -68,6 +76,7 @@ export function scheduleDetails(status: ScheduleLoopStatus, report: ScheduleRepo
     ['next fire', next_fires[0] ?? 'none'],
     ['last tick', last_tick ?? 'none yet'],
     ...(paused === null ? [] : [['paused', paused] as const]),
+    ...refusedLine,
     ...errorLine(last_error ?? shown.last_error),
     ...(next_fires.length === 0 ? [] : [[`next ${next_fires.length} fires`, next_fires.join(', ')] as const]),
   ])

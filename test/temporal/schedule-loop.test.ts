@@ -114,6 +114,37 @@ describe('the loop of a schedule', () => {
   )
 
   test(
+    'shows a pause or a resume that was not taken, until the next command and not only until the next look',
+    async () => {
+      const lastCommand = async () => (await detailsOf(YEARLY)).filter((line) => line.startsWith('| last command |'))
+      const untilSaid = (words: string) => until(words, async () => (await lastCommand()).join().includes(words))
+      await handleOf(YEARLY).signal(resumeSignal, { request_id: 'r-1' })
+      await untilSaid('| last command | The resume was not taken. The schedule was active already. |')
+      // A mistake of whoever signals is no trouble of the schedule.
+      expect(await stateOf(YEARLY)).toMatchObject({ status: 'ACTIVE' })
+      const { turns } = await stateOf(YEARLY)
+      await handleOf(YEARLY).signal(pokeSignal)
+      await until('it has looked again', async () => (await stateOf(YEARLY)).turns > turns)
+      await untilSaid('The resume was not taken.')
+      const { runId } = await handleOf(YEARLY).describe()
+      await handleOf(YEARLY).signal(drainSignal)
+      await until('it runs anew', async () => (await handleOf(YEARLY).describe()).runId !== runId)
+      await untilStatus(YEARLY, 'ACTIVE')
+      expect((await lastCommand()).join()).toContain('The resume was not taken.')
+
+      await handleOf(YEARLY).signal(pauseSignal, { request_id: 'by hand' })
+      await untilSaid('The pause was not taken. request_id is "by hand"')
+      await handleOf(YEARLY).signal(pauseSignal)
+      await handleOf(YEARLY).signal(pauseSignal)
+      await untilSaid('The pause was not taken. The schedule was paused already.')
+      await handleOf(YEARLY).signal(resumeSignal)
+      await untilStatus(YEARLY, 'ACTIVE')
+      expect(await lastCommand()).toEqual([])
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
     'is poked when the API paused its schedule, and when somebody changed it',
     async () => {
       await append(say.scheduleStatusChanged(YEARLY, 'PAUSED', { ...at(), request: 'api-1' }))

@@ -35,9 +35,13 @@ type SaidAll = {
   readonly asked: readonly Asked[]
   /** Request ids of those whose tick is in the ledger, or is known to be refused. */
   readonly triggers: readonly string[]
-  readonly problem: string | undefined
+  readonly statuses: readonly SaidStatus[]
+  /** Sentences about pauses and resumes that could not even be said. */
+  readonly problems: readonly string[]
   readonly answers: Record<string, TriggerAnswer>
 }
+
+type SaidStatus = { readonly kind: 'pause' | 'resume'; readonly asked: Asked }
 
 export const createScheduleCalls = (deps: ScheduleCallDeps) => ({
   async scheduleTurn({ schedule_id, commands, ...scope }: ScheduleCall): Promise<ScheduleReport> {
@@ -55,21 +59,25 @@ async function sayAll(deps: ScheduleCallDeps, schedule_id: string, commands: Sch
   const asked: Asked[] = []
   const triggers: string[] = []
   const answers: Record<string, TriggerAnswer> = {}
-  let problem: string | undefined
+  const statuses: SaidStatus[] = []
+  const problems: string[] = []
   for (const command of commands) {
-    const isTrigger = command.kind === 'trigger'
-    const said = isTrigger
-      ? await sayTrigger(deps, await deps.current.latest(), schedule_id, command)
-      : await sayStatus(deps.submit, schedule_id, command)
+    const { kind, request_id } = command
+    const said =
+      kind === 'trigger'
+        ? await sayTrigger(deps, await deps.current.latest(), schedule_id, command)
+        : await sayStatus(deps.submit, schedule_id, command)
     if ('problem' in said) {
-      if (isTrigger) answers[command.request_id] = { problem: said.problem }
-      else ({ problem } = said)
+      if (kind === 'trigger') answers[request_id] = { problem: said.problem }
+      else problems.push(said.problem)
       continue
     }
-    if (isTrigger) triggers.push(command.request_id)
-    if (said.asked !== undefined) asked.push(said.asked)
+    if (kind === 'trigger') triggers.push(request_id)
+    if (said.asked === undefined) continue
+    asked.push(said.asked)
+    if (kind !== 'trigger') statuses.push({ kind, asked: said.asked })
   }
-  return { asked, triggers, problem, answers }
+  return { asked, triggers, statuses, problems, answers }
 }
 
 /** A revision in which everything that was said has its outcome, and nothing that is due waits for a decision. */
@@ -101,11 +109,12 @@ async function stillPending(view: View | undefined, asked: readonly Asked[]): Pr
 }
 
 async function answer({ submit }: ScheduleCallDeps, schedule_id: string, { view, schedule }: Seen, said: SaidAll): Promise<ScheduleReport> {
-  const { problem } = said
   const answers = { ...said.answers, ...(await answersOf(view, schedule_id, said.triggers)) }
+  const problems = [...said.problems, ...(await refusalsOf(view, said.statuses))]
+  const refused = problems.length === 0 ? null : problems.join(' ')
   const sequence = view?.sequence ?? 0
   if (view === undefined || schedule === undefined) {
-    return { sequence, status: 'WAITING', wake_in_ms: BACKSTOP_MS, next_fire_at: null, shown: null, answers }
+    return { sequence, status: 'WAITING', wake_in_ms: BACKSTOP_MS, next_fire_at: null, shown: null, answers, refused }
   }
   const { last_tick_id, last_tick_status } = schedule.state
   const failed_tick =
@@ -113,7 +122,26 @@ async function answer({ submit }: ScheduleCallDeps, schedule_id: string, { view,
       ? undefined
       : ((await view.row('schedule_ticks', [schedule_id, last_tick_id])) as ScheduleTickRow | undefined)
   const schedule_count = await countSchedules(view)
-  return reportOf(schedule, { now: submit.appender.now(), sequence, schedule_count }, { failed_tick, problem, answers })
+  return reportOf(schedule, { now: submit.appender.now(), sequence, schedule_count }, { failed_tick, refused, answers })
+}
+
+/** Nobody waits for the answer to a signal, so what the fold says of it is a sentence on the loop's page. */
+async function refusalsOf(view: View | undefined, statuses: readonly SaidStatus[]): Promise<readonly string[]> {
+  if (view === undefined) return []
+  const outcomes = await Promise.all(statuses.map(({ asked }) => outcomeIn(view, asked)))
+  return outcomes.flatMap((outcome, i) => {
+    const kind = statuses[i]?.kind
+    return kind !== undefined && (outcome.kind === 'refused' || outcome.kind === 'quarantined') ? [refusalText(kind, outcome.reason)] : []
+  })
+}
+
+export function refusalText(kind: SaidStatus['kind'], reason: string): string {
+  const state = kind === 'pause' ? 'paused' : 'active'
+  const why =
+    reason === 'ILLEGAL_TRANSITION'
+      ? `The schedule was ${state} already.`
+      : `It was refused as ${reason}: look at the schedule, and ask again.`
+  return `The ${kind} was not taken. ${why}`
 }
 
 /** Of triggers that have an outcome: their tick and its runs, or why there is none. */

@@ -1,9 +1,10 @@
 // After a publish: starts the loops of schedules that are new, and pokes those whose definition or status changed. Those
-// that only ticked are left alone: their timers see to it. A thousand at once are one deploy, so few go out at a time; what
-// fails is dropped, for ensureLoops finds it.
+// that only ticked are left alone: their timers see to it. A thousand at once are one deploy, so few go out at a time. What
+// fails is sent again, a bounded number of times: ensureLoops finds most of the rest, and a new name only at the next fire.
 
 import type { ChangedEntities } from '../../turn/watch.js'
 import type { Workspace } from '../../turn/workspace.js'
+import { type Clock, SECOND_MS } from '../../core/time.js'
 import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
 
 export type SchedulePokesDeps = {
@@ -11,6 +12,8 @@ export type SchedulePokesDeps = {
   readonly start: (definition: ScheduleDefinitionRow) => Promise<boolean>
   readonly poke: (schedule_id: string) => Promise<unknown>
   readonly at_once: number
+  /** Its sleep ends when the process does. */
+  readonly clock: Pick<Clock, 'sleep'>
 }
 
 export type SchedulePokes = {
@@ -18,12 +21,20 @@ export type SchedulePokes = {
   readonly settled: () => Promise<void>
 }
 
-export function createSchedulePokes({ start, poke, at_once }: SchedulePokesDeps): SchedulePokes {
+/** Some two minutes, which is longer than a server takes to start again. */
+const TRIES_MAX = 16
+const AGAIN_FIRST_MS = SECOND_MS / 2
+const AGAIN_LONGEST_MS = 10 * SECOND_MS
+
+type Work = { readonly send: () => Promise<unknown>; readonly tries: number }
+
+export function createSchedulePokes({ start, poke, at_once, clock }: SchedulePokesDeps): SchedulePokes {
   /** As each was when a publish last changed it. */
   const seen = new Map<string, string>()
   /** By id: what comes again meanwhile is one. */
-  const waiting = new Map<string, () => Promise<unknown>>()
+  const waiting = new Map<string, Work>()
   const senders = new Set<Promise<void>>()
+  let isClosed = false
 
   async function send(): Promise<void> {
     for (;;) {
@@ -31,8 +42,19 @@ export function createSchedulePokes({ start, poke, at_once }: SchedulePokesDeps)
       if (first === undefined) return
       const [schedule_id, work] = first
       waiting.delete(schedule_id)
-      await work().catch(() => undefined)
+      try {
+        await work.send()
+      } catch {
+        await again(schedule_id, { ...work, tries: work.tries + 1 })
+      }
     }
+  }
+
+  /** Whoever sends waits with it: a server that does not answer is not asked the more, the more there is to say. */
+  async function again(schedule_id: string, work: Work): Promise<void> {
+    await clock.sleep(Math.min(AGAIN_FIRST_MS * 2 ** (work.tries - 1), AGAIN_LONGEST_MS))
+    // What came meanwhile says the same, and has its own tries.
+    if (!isClosed && work.tries < TRIES_MAX && !waiting.has(schedule_id)) waiting.set(schedule_id, work)
   }
 
   return {
@@ -46,11 +68,11 @@ export function createSchedulePokes({ start, poke, at_once }: SchedulePokesDeps)
         const before = seen.get(schedule_id)
         seen.set(schedule_id, now)
         if (isDefinedNow && definition.definition_version === 1 && before === undefined && state.status !== 'REMOVED') {
-          waiting.set(schedule_id, async () => (await start(definition)) || poke(schedule_id))
+          waiting.set(schedule_id, { send: async () => (await start(definition)) || poke(schedule_id), tries: 0 })
         }
         // Of a process that has just come: what does not fire did not tick.
         else if (before === undefined ? isDefinedNow || state.status !== 'ACTIVE' : before !== now) {
-          waiting.set(schedule_id, () => poke(schedule_id))
+          waiting.set(schedule_id, { send: () => poke(schedule_id), tries: 0 })
         }
       }
       for (let free = at_once - senders.size; free > 0 && senders.size < waiting.size; free--) {
@@ -59,6 +81,7 @@ export function createSchedulePokes({ start, poke, at_once }: SchedulePokesDeps)
       }
     },
     async settled() {
+      isClosed = true
       waiting.clear()
       await Promise.all(senders)
     },

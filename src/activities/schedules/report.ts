@@ -36,8 +36,8 @@ export type Moment = {
 export type Told = {
   /** The one that FAILED last. */
   readonly failed_tick: ScheduleTickRow | undefined
-  /** What could not be said of what was signalled. */
-  readonly problem: string | undefined
+  /** Why what was signalled was not taken. */
+  readonly refused: string | null
   readonly answers: ScheduleReport['answers']
 }
 
@@ -53,6 +53,7 @@ export function reportOf(schedule: Schedule, { now, sequence, schedule_count }: 
     next_fire_at: next_fire === null ? null : instantText(next_fire),
     shown,
     answers: told.answers,
+    refused: told.refused,
   }
 }
 
@@ -69,7 +70,7 @@ function firesFrom(definition: ScheduleDefinitionRow, first: number | null): rea
   return fires
 }
 
-function shownOf({ definition, state }: Schedule, next_fires: readonly string[], { failed_tick, problem }: Told): ScheduleShown {
+function shownOf({ definition, state }: Schedule, next_fires: readonly string[], { failed_tick }: Told): ScheduleShown {
   const { schedule_name, timezone } = definition
   const ticks = ticksOf(definition)
   return {
@@ -79,7 +80,7 @@ function shownOf({ definition, state }: Schedule, next_fires: readonly string[],
     next_fires,
     last_tick: lastTickText(timezone, state),
     paused: state.status === 'PAUSED' ? pausedText(timezone, state) : null,
-    last_error: problem ?? failed_tick?.error?.message ?? ('problem' in ticks ? ticks.problem : null),
+    last_error: failed_tick?.error?.message ?? ('problem' in ticks ? ticks.problem : null),
   }
 }
 

@@ -1,0 +1,64 @@
+import { expect, test } from '@jest/globals'
+import { createScheduleStory, SCHEDULE_ID } from '../../../test/fixtures/schedule-story.js'
+import { NOW } from '../../../test/fixtures/say.js'
+import { createVirtualTime } from '../../../test/fixtures/virtual-time.js'
+import { createSchedulePokes } from './pokes.js'
+
+/** Temporal answers from this instant on. */
+function world({ answers_from }: { readonly answers_from: number }) {
+  const time = createVirtualTime(0)
+  const story = createScheduleStory()
+  story.define(NOW)
+  const tries: number[] = []
+  const sent: string[] = []
+  const send = (what: string) => async (): Promise<boolean> => {
+    tries.push(time.now())
+    if (time.now() < answers_from) throw new Error('Temporal does not answer')
+    sent.push(what)
+    return true
+  }
+  const pokes = createSchedulePokes({ start: send('start'), poke: send('poke'), at_once: 2, clock: time.clock() })
+  const publish = () => pokes.onPublish({ rows: story.story.rows, snapshot: undefined }, { schedule_ids: [SCHEDULE_ID] } as never)
+  return { time, story, tries, sent, pokes, publish }
+}
+
+test('a poke that fails is sent again until Temporal answers, and then no more', async () => {
+  const { time, story, tries, sent, publish } = world({ answers_from: 3_000 })
+  story.status(NOW + 1, 'PAUSED')
+  publish()
+  await time.pass(60_000)
+  expect(tries).toEqual([0, 500, 1_500, 3_500])
+  expect(sent).toEqual(['poke'])
+})
+
+test('a poke is given up after some two minutes, and one that comes later has tries of its own', async () => {
+  const { time, story, tries, sent, publish } = world({ answers_from: 400_000 })
+  story.status(NOW + 1, 'PAUSED')
+  publish()
+  await time.pass(300_000)
+  expect(tries).toHaveLength(16)
+  expect(tries.at(-1)).toBeLessThan(130_000)
+  await time.pass(100_000)
+  story.status(NOW + 2, 'ACTIVE')
+  publish()
+  await time.pass(1_000)
+  expect(sent).toEqual(['poke'])
+})
+
+test('what has only ticked is poked by nobody', async () => {
+  const { time, story, tries, publish } = world({ answers_from: 0 })
+  publish()
+  story.decide(NOW + 120_000)
+  publish()
+  await time.pass(1_000)
+  expect(tries).toEqual([])
+})
+
+test('a process that ends sends nothing again', async () => {
+  const { time, story, tries, pokes, publish } = world({ answers_from: 400_000 })
+  story.status(NOW + 1, 'PAUSED')
+  publish()
+  await time.until(pokes.settled())
+  await time.pass(100_000)
+  expect(tries).toEqual([0])
+})
