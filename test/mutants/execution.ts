@@ -69,7 +69,13 @@ export const EXECUTION: readonly Mutant[] = [
   },
   {
     name: 'a process that has just begun takes itself for one that was always there',
-    edits: [{ file: 'src/turn/outage.ts', find: 'if (!isFirst || ', replace: 'if (isFirst || ' }],
+    edits: [
+      {
+        file: 'src/turn/outage.ts',
+        find: 'return server_time - instantMs(revision.published_at) > TURN_GAP_MS_MAX',
+        replace: 'return server_time < 0 * instantMs(revision.published_at) * TURN_GAP_MS_MAX',
+      },
+    ],
     killed_by: turn(
       'controllers',
       'give nothing up in a process that has just begun, where nobody had published for a while: it cannot know why',

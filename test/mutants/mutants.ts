@@ -2,13 +2,13 @@
 // by an edit, with the check that has to notice. The text to find is exact and occurs once: when the code moves on, its
 // mutant has to follow.
 
-import { EXECUTION } from './execution.js'
 import { CRON } from './cron.js'
+import { EXECUTION } from './execution.js'
 import { LIMITS } from './limits.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { REPAIR } from './repair.js'
-import { STORE } from './store.js'
 import { SCHEDULES } from './schedules.js'
+import { STORE } from './store.js'
 import { SURVIVAL } from './survival.js'
 import { TELEMETRY } from './telemetry.js'
 
@@ -135,7 +135,7 @@ const APPENDING: readonly Mutant[] = [
         replace: 'floorTo(now_ms, MINUTE_MS)',
       },
     ],
-    killed_by: turn('listing', 'no segment of a writer whose clock falls behind between two appends lies in a minute that is closed'),
+    killed_by: turn('listing', 'no segment of a writer that was suspended between two appends lies in a minute that is closed'),
   },
   {
     name: "basis not in the segment's name",

@@ -92,16 +92,16 @@ describe('a turn and the listings that it takes', () => {
     await expectInvariants()
   })
 
-  test('no segment of a writer whose clock falls behind between two appends lies in a minute that is closed', async () => {
+  test('no segment of a writer that was suspended between two appends lies in a minute that is closed', async () => {
     const { say, writer, decider, tell, world, expectInvariants } = createScenario()
     const { turn } = decider()
-    let behind_ms = 0
-    const { append } = writer('behind', { skew_ms: () => -behind_ms })
+    let suspended_ms = 0
+    const { append } = writer('suspended', { suspended_ms: () => suspended_ms })
     await tell(async () => {
       await turn()
       await append([say.poolDefined('pool:x', 1)])
       await turn()
-      behind_ms = 30 * MINUTE_MS
+      suspended_ms = 30 * MINUTE_MS
       await append([say.poolDefined('pool:y', 1)])
       expect(await findMissed(world, world.start('keeper'))).toEqual([])
       expect((await turn()).counts.applied).toBe(1)
