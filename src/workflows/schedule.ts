@@ -23,6 +23,7 @@ import {
   triggerUpdate,
 } from './contract.js'
 import { backoffMs, isTimeToBeginAnew, setNextFire } from './loop.js'
+import { triggerFault } from './trigger-asked.js'
 import { callSummary, errorText, scheduleDetails, scheduleWaitSummary } from './words.js'
 
 const calls = wf.proxyActivities<Pick<Activities, 'scheduleTurn'>>(CALL_OPTIONS)
@@ -73,7 +74,7 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
       await wf.condition(() => answers.has(asked.request_id))
       return answers.get(asked.request_id) as TriggerAnswer
     },
-    { validator: refuseWithoutId },
+    { validator: refuseFaulty },
   )
   const show = (status: ScheduleLoopStatus) => {
     setNextFire(status, report?.next_fire_at ?? null)
@@ -134,13 +135,9 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
 }
 
 /** Synchronous: nobody waits for a validator's promise, and nothing that it says would refuse anything. */
-function refuseWithoutId(asked: unknown): void {
-  const request_id = (asked as { readonly request_id?: unknown } | null | undefined)?.request_id
-  if (typeof request_id === 'string' && request_id !== '') return
-  throw ApplicationFailure.nonRetryable(
-    'The trigger has no request_id. Give it one, such as {"request_id": "by-hand-1"}: the same one again is the same tick.',
-    'BadInput',
-  )
+function refuseFaulty(asked: unknown): void {
+  const fault = triggerFault(asked)
+  if (fault !== undefined) throw ApplicationFailure.nonRetryable(fault, 'BadInput')
 }
 
 const textIn = <Name extends string>(name: Name, value: unknown): { readonly [Key in Name]?: string } =>

@@ -171,9 +171,19 @@ describe('the loop of a schedule', () => {
         problem: expect.stringContaining('instant is "soon"'),
       })
       expect(await trigger({ request_id: 'by hand' })).toMatchObject({ problem: expect.stringContaining('request_id is "by hand"') })
-      const refused = await trigger({ request_id: '' }).catch((error: unknown) => error)
-      expect(refused).toBeInstanceOf(WorkflowUpdateFailedError)
-      expect(String((refused as Error).cause)).toContain('The trigger has no request_id')
+      for (const [index, instant] of ['15 January 2025', '2025-01-15', '2025-02-30T00:00:00Z'].entries()) {
+        const { problem } = (await trigger({ request_id: `loose-${index}`, instant })) as { readonly problem?: string }
+        expect(problem).toContain(`instant is "${instant}". Give it an instant of RFC 3339`)
+      }
+      for (const [asked, sentence] of [
+        [{ request_id: '' }, 'The trigger has no request_id'],
+        [{ request_id: 'by-hand-3', partition: 20_250_115 }, "The trigger's partition is 20250115. Give it text"],
+        [{ request_id: 'by-hand-3', partitions: '2025-01-15' }, '"partitions" is no member of a trigger'],
+      ] as const) {
+        const refused = await trigger(asked).catch((error: unknown) => error)
+        expect(refused).toBeInstanceOf(WorkflowUpdateFailedError)
+        expect(String((refused as Error).cause)).toContain(sentence)
+      }
     },
     TIMEOUT_MS,
   )

@@ -11,6 +11,7 @@ import { scheduleStatusDraft } from '../../commands/schedule/status.js'
 import { planScheduleTrigger } from '../../commands/schedule/trigger.js'
 import { refusedBatch, type Submit, submitDrafts } from '../../commands/submit.js'
 import type { Draft } from '../../events/draft.js'
+import { instant as instantSchema } from '../../events/value.js'
 import type { View } from '../../readers/reader.js'
 import type { Asked } from '../../readers/wait.js'
 import type { ScheduleCommand } from '../../workflows/contract.js'
@@ -37,7 +38,7 @@ export function sayTrigger(
 ): Promise<Said> {
   return saying(command, async () => {
     const { request_id, partition, instant, requested_by, reason } = command
-    if (instant !== undefined && Number.isNaN(Date.parse(instant))) {
+    if (instant !== undefined && !instantSchema.safeParse(instant).success) {
       return { problem: `instant is ${JSON.stringify(instant)}. Give it an instant of RFC 3339, such as 2025-01-15T10:00:00.000Z.` }
     }
     const known = await view?.row('schedule_ticks', [schedule_id, manualTickId(schedule_id, request_id)])
