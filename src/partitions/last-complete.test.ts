@@ -60,12 +60,12 @@ describe('lastComplete', () => {
     const from_ms = Date.parse('2025-01-07T00:00:00Z')
     const ticks = openScheduleTicks({ cron: '0 0 * * 2-6', timezone: 'UTC' })
     if (isRefusal(ticks)) throw new Error(ticks.problem)
-    expect(firstTicks(ticks, from_ms, 5).flatMap((at_ms) => keysOf(order, ONE, at_ms))).toEqual([
-      '2025-01-06',
-      '2025-01-07',
-      '2025-01-08',
-      '2025-01-09',
-      '2025-01-10',
+    expect(firstTicks(ticks, from_ms, 5).map((at_ms) => keysOf(order, ONE, at_ms))).toEqual([
+      ['2025-01-06'],
+      ['2025-01-07'],
+      ['2025-01-08'],
+      ['2025-01-09'],
+      ['2025-01-10'],
     ])
   })
 

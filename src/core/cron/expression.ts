@@ -3,8 +3,8 @@
 // about an expression is random.
 
 import { CronExpressionParser } from 'cron-parser'
-import { messageOf } from '../errors.js'
 import { BOUNDS, type CronFault, FIELDS, type Field, partsOf } from './field.js'
+import { unreadSentence } from './unread.js'
 
 /** Days of the week count from Sunday, 0. */
 export type CronExpression = {
@@ -79,8 +79,21 @@ export function parseCron(text: string): CronExpression | CronFault {
     const expression = readWhole(fields)
     const never = neverMatches(expression)
     return never === null ? expression : fault(`can never match: ${never}`)
-  } catch (error) {
-    return fault(`is not understood: ${messageOf(error)}.`)
+  } catch {
+    // What cron-parser says names neither the field nor the cure.
+    const fieldTexts = FIELDS.map((name, i) => ({ name, text: texts[i] as string })).slice(FIELDS.length - parts.length)
+    return fault(`is not understood: ${unreadSentence(fieldTexts, isReadAlone)}`)
+  }
+}
+
+function isReadAlone(name: Field, term: string): boolean {
+  const parts = partsOf(name, term)
+  if ('problem' in parts) return false
+  try {
+    readWhole(FIELDS.map((each) => (each === name ? parts : ['*'])))
+    return true
+  } catch {
+    return false
   }
 }
 

@@ -30,6 +30,10 @@ export function partsOf(name: Field, text: string): readonly string[] | CronFaul
   for (const term of text.split(',')) {
     if (term === '') return { problem: 'a value is missing between commas.' }
     if (name === 'day of the week' && /^L$/i.test(term)) return { problem: 'L does not say which day. Write 5L for the last Friday.' }
+    // cron-parser forgets the number beside an L here.
+    if (name === 'day of the month' && /.L|L./i.test(term)) {
+      return { problem: 'L is the last day, alone: days are not counted from it. Write L, or days such as 28.' }
+    }
     const value = valueOf(name, term)
     if (value !== null) values.add(value)
     else parts.push(partOf(name, term))
