@@ -1,0 +1,69 @@
+// Calls of schedules' loops on a real store, with real turns: what they ask for, and what they answer.
+
+import { expect, test } from '@jest/globals'
+import { createApiWorld, SECRETS } from '../../../test/fixtures/api-world.js'
+import { createSpeaker, ulidOf } from '../../../test/fixtures/say.js'
+import { HOUR_MS } from '../../core/time.js'
+import { createAppender } from '../../ledger/append.js'
+import { createCurrent } from '../../readers/current.js'
+import { createAsk } from './ask.js'
+import { createScheduleCalls } from './call.js'
+
+const SCHEDULE_ID = ulidOf('hourly')
+
+/** An hourly schedule that was published before, and is due by now. */
+async function world() {
+  const api = createApiWorld()
+  const { scope, random, clock } = api.appending
+  const appender = createAppender(api.appending)
+  const say = createSpeaker()
+  const at = { at: appender.now() }
+  const definition = { asset_selection: ['a'], cron_expressions: ['0 * * * *'] }
+  await appender.append([
+    say.locationDeployed('main', 0, {}, at),
+    say.assetDefined('a', {}, 'main', at),
+    say.scheduleDefined(SCHEDULE_ID, definition, { schedule_name: 'hourly' }, at),
+  ])
+  const current = createCurrent({ reader: api.reader, clock })
+  let pokes = 0
+  let turns = 0
+  const poke = () => {
+    pokes += 1
+    void turn()
+  }
+  async function turn(): Promise<void> {
+    turns += 1
+    await api.turn.run()
+  }
+  const submit = { scope, appender, random, poke }
+  const ask = createAsk({ current, poke })
+  const { scheduleTurn } = createScheduleCalls({ scope, clock, current, ask, submit, secrets: SECRETS } as never)
+  const call = () => scheduleTurn({ ...scope, schedule_id: SCHEDULE_ID, commands: [] })
+  const ticks = async () => (await (await current.latest())?.page('schedule_ticks', { limit: 10 }))?.rows ?? []
+  return { call, turn, pass: () => api.passSeconds(HOUR_MS / 1_000), ticks, said: () => ({ pokes, turns }) }
+}
+
+test('a thousand calls that are due at once share one poke and one turn, and a call after its publish asks for none', async () => {
+  const { call, turn, pass, ticks, said } = await world()
+  await turn()
+  await call()
+  expect(said()).toEqual({ pokes: 0, turns: 1 })
+  pass()
+  const reports = await Promise.all(Array.from({ length: 1_000 }, call))
+  expect(said()).toEqual({ pokes: 1, turns: 2 })
+  expect(new Set(reports.map(({ status, shown }) => `${status} ${shown?.last_tick?.split(' ')[1]}`))).toEqual(
+    new Set(['ACTIVE TRIGGERED,']),
+  )
+  expect(await ticks()).toHaveLength(1)
+  await call()
+  expect(said()).toEqual({ pokes: 1, turns: 2 })
+})
+
+test('a revision that covers the due instant already asks for no turn, whoever published it', async () => {
+  const { call, turn, pass, said } = await world()
+  await turn()
+  pass()
+  await turn()
+  expect((await call()).shown?.last_tick).toContain('TRIGGERED')
+  expect(said()).toEqual({ pokes: 0, turns: 2 })
+})
