@@ -3,7 +3,8 @@
 import { assert } from '../core/errors.js'
 import { escaped } from './key-format.js'
 import { type Entry, indexRange, isRefusal, type KeyOrder, type Refusal } from './key-order.js'
-import { type DimensionOrder, isMulti, joined } from './multi.js'
+import { mergeSpans, type Span, spansOf } from './mapping/spans.js'
+import { type DimensionOrder, isMulti, joined, type MultiOrder } from './multi.js'
 
 export type DimensionSelector =
   | { readonly keys: readonly string[] }
@@ -13,9 +14,22 @@ export type DimensionSelector =
 
 export type Block = { readonly count: number; readonly entryAt: (position: number) => Entry }
 
-type Pick = { readonly count: number; readonly indexAt: (place: number) => number }
+type Pick = { readonly count: number; readonly indexAt: (place: number) => number; readonly spans: () => readonly Span[] }
 
 export function blockOf(order: KeyOrder, dims: Readonly<Record<string, DimensionSelector>>): Block | Refusal {
+  const picks = picksOf(order, dims)
+  if (isRefusal(picks)) return picks
+  const { dimensions } = order as MultiOrder
+  return { count: picks.reduce((product, { count }) => product * count, 1), entryAt: (position) => entryOf(dimensions, picks, position) }
+}
+
+/** As ranges of numbers, dimension by dimension. */
+export function dimensionSpans(order: KeyOrder, dims: Readonly<Record<string, DimensionSelector>>): readonly (readonly Span[])[] | Refusal {
+  const picks = picksOf(order, dims)
+  return isRefusal(picks) ? picks : picks.map(({ spans }) => spans())
+}
+
+function picksOf(order: KeyOrder, dims: Readonly<Record<string, DimensionSelector>>): readonly Pick[] | Refusal {
   if (!isMulti(order)) return { problem: `Dimensions are selected of partitions that have some, and these are ${order.description}.` }
   const { dimensions } = order
   const names = dimensions.map(({ name }) => name).join(', ')
@@ -29,7 +43,7 @@ export function blockOf(order: KeyOrder, dims: Readonly<Record<string, Dimension
     if (isRefusal(pick)) return { problem: `The dimension "${dimension.name}": ${pick.problem}` }
     picks.push(pick)
   }
-  return { count: picks.reduce((product, { count }) => product * count, 1), entryAt: (position) => entryOf(dimensions, picks, position) }
+  return picks
 }
 
 function entryOf(dimensions: readonly DimensionOrder[], picks: readonly Pick[], position: number): Entry {
@@ -48,11 +62,11 @@ function entryOf(dimensions: readonly DimensionOrder[], picks: readonly Pick[], 
 function pickOf(order: KeyOrder, asked: DimensionSelector): Pick | Refusal {
   if ('range' in asked) {
     const found = indexRange(order, asked.range)
-    return isRefusal(found) ? found : { count: found.count, indexAt: (place) => found.first + place }
+    return isRefusal(found) ? found : spanned(found)
   }
   if ('all' in asked) {
     const { total } = order
-    return total === null ? { problem: `${order.description} have no end. Select a range.` } : { count: total, indexAt: (place) => place }
+    return total === null ? { problem: `${order.description} have no end. Select a range.` } : spanned({ first: 0, count: total })
   }
   if ('match' in asked) return matching(order, asked.match)
   const indexes = new Set<number>()
@@ -64,7 +78,17 @@ function pickOf(order: KeyOrder, asked: DimensionSelector): Pick | Refusal {
   return listed([...indexes].sort((a, b) => a - b))
 }
 
-const listed = (indexes: readonly number[]): Pick => ({ count: indexes.length, indexAt: (place) => indexes[place] as number })
+const spanned = ({ first, count }: Span): Pick => ({
+  count,
+  indexAt: (place) => first + place,
+  spans: () => mergeSpans([{ first, count }]),
+})
+
+const listed = (indexes: readonly number[]): Pick => ({
+  count: indexes.length,
+  indexAt: (place) => indexes[place] as number,
+  spans: () => spansOf(indexes),
+})
 
 /** Keys of which each is looked at; those of time have a range for it. */
 function matching(order: KeyOrder, patterns: readonly string[]): Pick | Refusal {

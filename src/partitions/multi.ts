@@ -4,9 +4,17 @@
 import { type Entry, type Found, isRefusal, type KeyOrder, type Refusal, type Window } from './key-order.js'
 
 export type DimensionOrder = { readonly name: string; readonly order: KeyOrder }
-export type MultiOrder = KeyOrder & { readonly dimensions: readonly DimensionOrder[] }
+export type MultiOrder = KeyOrder & {
+  readonly dimensions: readonly DimensionOrder[]
+  /** The number in each dimension; null past the end. */
+  readonly placesOf: (index: number) => readonly number[] | null
+}
 
 export const isMulti = (order: KeyOrder): order is MultiOrder => 'dimensions' in order
+
+/** Its dimensions; an order without any is its own only side. */
+export const sidesOf = (order: KeyOrder): readonly { readonly name: string | null; readonly order: KeyOrder }[] =>
+  isMulti(order) ? order.dimensions : [{ name: null, order }]
 
 export function openMulti(dimensions: readonly DimensionOrder[]): MultiOrder {
   const total = dimensions.reduce<number | null>(
@@ -16,7 +24,6 @@ export function openMulti(dimensions: readonly DimensionOrder[]): MultiOrder {
   const sizeFrom = (place: number): number => dimensions.slice(place).reduce((product, { order }) => product * order.size(), 1)
   const times = dimensions.filter(({ order }) => order.windowAt(0) !== null)
 
-  /** The index of each dimension; null past the end. */
   function placesOf(index: number): readonly number[] | null {
     if (!Number.isInteger(index) || index < 0) return null
     let rest = index
@@ -58,6 +65,7 @@ export function openMulti(dimensions: readonly DimensionOrder[]): MultiOrder {
   return {
     type: 'multi',
     dimensions,
+    placesOf,
     description: `each of ${dimensions.map(({ name, order }) => `${name}: ${order.description}`).join('; and each of ')}`,
     total,
     size: () => sizeFrom(0),

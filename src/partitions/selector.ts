@@ -60,7 +60,8 @@ function entryAt(order: Pick<KeyOrder, 'entryAt' | 'description'>, index: number
   return entry
 }
 
-function sliceOf(
+/** The keys of a list that a selector names. */
+export function sliceOf(
   { sha256, count, offset = 0 }: { readonly sha256: string; readonly count: number; readonly offset?: number | undefined },
   lists: (sha256: string) => readonly string[] | undefined,
 ): readonly string[] | Refusal {
