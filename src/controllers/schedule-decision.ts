@@ -1,14 +1,14 @@
 // What becomes of each instant of one decision: it runs, it FAILED, or it is counted as skipped, with the reason. Newest
 // first, because what there is no room for is what is older. Nothing here is said yet: a preview asks the same.
 
-import { BATCH_BYTES_MAX, EVENT_BYTES_MAX, TICK_MESSAGE_CHARACTERS_MAX, TICK_RUN_REQUESTS_MAX } from '../core/limits.js'
-import { utf8Bytes } from '../core/canonical.js'
+import { TICK_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
 import { cutText } from '../core/text.js'
 import { instantMs, SECOND_MS } from '../core/time.js'
 import { scheduleRunKey } from '../core/keys.js'
 import type { SkipReason } from '../events/schedule.js'
 import type { Selector } from '../events/value.js'
 import { type AskedRun, isTickFault, type TickAssets, type TickFault } from '../projections/tick-request.js'
+import { createTickRoom, tooManyRuns } from '../projections/tick-room.js'
 import type { ScheduleDefinitionRow, SkipReasons } from '../projections/schedule-table.js'
 import type { DueSchedule } from './schedule-due.js'
 import { addCounted, type Counted, countedIn, type Interval, intervalOf } from './schedule-interval.js'
@@ -67,7 +67,7 @@ function decideInterval({ definition, state }: DueSchedule, { to, newest, older 
   const active_run_id = definition.overlap_policy === 'SKIP' ? context.activeRunOf(definition.schedule_id) : undefined
   const tick = active_run_id === undefined && newest.length > 0 ? context.openTick(definition) : undefined
   const ticks: DecidedTick[] = []
-  const room = createRoom(definition, tick)
+  const room = createTickRoom(tick, definition.tags)
   for (const at of newest.toReversed()) {
     const only = { count: 1, first: at, last: at }
     // What would begin now would run beside the newest.
@@ -80,7 +80,7 @@ function decideInterval({ definition, state }: DueSchedule, { to, newest, older 
     if (decided === undefined) skipped.add('NO_PARTITION', only)
     else if (room.take(decided)) ticks.unshift(decided)
     else if (ticks.length > 0) skipped.add('CATCH_UP', only)
-    else ticks.unshift(failedAt(at, tooLarge(decided)))
+    else ticks.unshift(failedAt(at, tooManyRuns(decided.runs.length)))
   }
   return {
     from: state.floor_at,
@@ -108,11 +108,6 @@ const failedAt = (at: number, { code, message }: TickFault): DecidedTick => ({
   fault: { code, message: cutText(message, TICK_MESSAGE_CHARACTERS_MAX) },
 })
 
-const tooLarge = ({ runs }: DecidedTick): TickFault => ({
-  code: 'TOO_MANY_RUNS',
-  message: `The tick asks for ${runs.length} runs of these assets, which is more than fits one batch. Make schedules of fewer assets or partitions.`,
-})
-
 function createSkipped() {
   let counted: Counted | undefined
   const reasons: Partial<Record<SkipReason, number>> = {}
@@ -126,31 +121,3 @@ function createSkipped() {
       counted === undefined ? undefined : { ...counted, reasons, ...(active_run_id === undefined ? {} : { active_run_id }) },
   }
 }
-
-/** Around what a request is made of: ids, keys, instants. */
-const ENVELOPE_BYTES = 2_048
-/** Of a tick, around its partitions. */
-const TICK_BYTES = 512
-/** The ticks of an event, beside its envelope and up to a hundred asset keys. */
-const TICKS_BYTES_MAX = EVENT_BYTES_MAX / 2
-
-/** A tick and its requests are one batch, with those of the older ticks: what does not fit is not caught up with. */
-function createRoom({ tags }: ScheduleDefinitionRow, tick: TickAssets | TickFault | undefined) {
-  const shared_bytes = tick === undefined || isTickFault(tick) ? 0 : bytesOf([tick.assets, tags]) + ENVELOPE_BYTES
-  let runs_left = TICK_RUN_REQUESTS_MAX
-  let ticks_bytes_left = TICKS_BYTES_MAX
-  let batch_bytes_left = BATCH_BYTES_MAX - EVENT_BYTES_MAX
-  return {
-    take({ partitions, runs, fault }: DecidedTick): boolean {
-      const of_tick = bytesOf([partitions, fault ?? null]) + TICK_BYTES
-      const of_runs = runs.reduce((sum, run) => sum + shared_bytes + bytesOf(run), 0)
-      if (runs.length > runs_left || of_tick > ticks_bytes_left || of_runs > batch_bytes_left) return false
-      runs_left -= runs.length
-      ticks_bytes_left -= of_tick
-      batch_bytes_left -= of_runs
-      return true
-    },
-  }
-}
-
-const bytesOf = (value: unknown): number => utf8Bytes(JSON.stringify(value))

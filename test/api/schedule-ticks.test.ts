@@ -135,6 +135,20 @@ describe('a trigger', () => {
     },
   )
 
+  test('that is too large for one batch is refused as a tick of the clock is, and one partition of it is not', async () => {
+    const partitions = { type: 'static', keys: Array.from({ length: 1_000 }, (_, index) => `key-${index}`) }
+    const assets = Array.from({ length: 90 }, (_, index) => definition(`${'wide'.repeat(10)}-${index}`, { group: 'wide', partitions }))
+    expect(await ask.post('/code-locations/wide/deploy', { worker_url: 'http://127.0.0.1:4100', assets })).toMatchObject({ status: 202 })
+    await create('wide', { asset_selection: 'group:wide', partition_mapping: { type: 'LAST_COMPLETE' } })
+    const refused = await ask.post('/schedules/wide/trigger', {})
+    expect(refused).toMatchObject({ status: 409, body: { code: 'TOO_MANY_RUNS' } })
+    expect(detail(refused)).toBe(
+      'The schedule wide cannot tick as things are: The tick asks for 1000 runs of these assets, which is more than fits one batch. ' +
+        'Make schedules of fewer assets or partitions. Until then name one with partition.',
+    )
+    expect(await ask.post('/schedules/wide/trigger?wait=true', { partition: 'key-7' })).toMatchObject(applied)
+  })
+
   test.each<[string, object, number, string]>([
     ['days', { partition: '2025-13-01' }, 400, '"2025-13-01"'],
     ['held', { partition: 'x' }, 400, 'None of the selected assets has partitions. Leave them out.'],

@@ -16,6 +16,7 @@ import {
   type TickAssets,
   type TickFault,
 } from '../../projections/tick-request.js'
+import { createTickRoom, tooManyRuns } from '../../projections/tick-room.js'
 import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import type { Schedule } from '../../readers/schedules.js'
@@ -62,10 +63,13 @@ export async function planScheduleTrigger(
   if (isProblem(asks)) return asks
   if (isTickFault(tick) || isTickFault(asks)) return cannotAsk(found, (isTickFault(tick) ? tick : asks) as TickFault)
   if ('none' in asks) return noPartition(found, at_ms)
+  const runs = asks.runs.map((run) => ({ ...run, run_key: manualScheduleRunKey(schedule_id, request_id, run.suffix) }))
+  const room = createTickRoom(tick, definition.tags, by(asked))
+  if (!room.take({ partitions: asks.partitions, runs })) return cannotAsk(found, tooManyRuns(runs.length))
   if (tick.long_list !== undefined) await writeList(deps, tick.long_list)
   const tick_id = manualTickId(schedule_id, request_id)
   const scheduled_for = instantText(at_ms)
-  const requests = requestsOf(deps, found, { asked, request_id, tick_id, tick, runs: asks.runs })
+  const requests = requestsOf(deps, found, { asked, tick_id, tick, runs })
   const ticked = tickedDraft(found, { asked, request_id, tick_id, scheduled_for, partitions: asks.partitions, requests })
   return {
     schedule_id,
@@ -100,10 +104,8 @@ function asksOf(
 const cannotAsk = ({ definition: { schedule_name } }: Schedule, { code, message }: TickFault): Problem =>
   problem(
     'conflict',
-    `The schedule ${schedule_name} cannot tick as things are: ${message} Deploy what is missing, or change the schedule.`,
-    {
-      members: { code },
-    },
+    `The schedule ${schedule_name} cannot tick as things are: ${message} ${code === 'TOO_MANY_RUNS' ? 'Until then name one with partition.' : 'Deploy what is missing, or change the schedule.'}`,
+    { members: { code } },
   )
 
 const noPartition = ({ definition: { schedule_name } }: Schedule, at_ms: number): Problem =>
@@ -115,26 +117,25 @@ const noPartition = ({ definition: { schedule_name } }: Schedule, at_ms: number)
 
 type Requested = {
   readonly asked: By
-  readonly request_id: string
   readonly tick_id: string
   readonly tick: TickAssets
-  readonly runs: readonly AskedRun[]
+  readonly runs: readonly (AskedRun & { readonly run_key: string })[]
 }
 
 function requestsOf(
   { secrets: [secret], scope }: RunDeps,
   { definition }: Schedule,
-  { asked, request_id, tick_id, tick, runs }: Requested,
+  { asked, tick_id, tick, runs }: Requested,
 ): readonly RequestDraft[] {
   const identity = { secret_key_id: secret.secret_key_id, runIdOf: (run_key: string) => runId(secret, scope, run_key) }
-  return runs.map(({ partitions, suffix }) => {
-    const run_key = manualScheduleRunKey(definition.schedule_id, request_id, suffix)
+  return runs.map(({ partitions, run_key }) => {
     const draft = requestRunOfTick({ run_key, partitions, tick, definition, tick_id }, identity)
     return { ...draft, payload: { ...draft.payload, ...by(asked) } }
   })
 }
 
 type Ticked = Omit<Requested, 'tick' | 'runs'> & {
+  readonly request_id: string
   readonly scheduled_for: string
   readonly partitions: AskedRun['partitions']
   readonly requests: readonly RequestDraft[]
