@@ -26,6 +26,7 @@ const TIMEOUT_MS = 90_000
 const YEARLY = ulidOf('yearly')
 const OFTEN = ulidOf('often')
 const OTHER = ulidOf('other')
+const WIDE = ulidOf('wide')
 
 describe('the loop of a schedule', () => {
   let fixture: AutomationFixture
@@ -184,6 +185,22 @@ describe('the loop of a schedule', () => {
         expect(refused).toBeInstanceOf(WorkflowUpdateFailedError)
         expect(String((refused as Error).cause)).toContain(sentence)
       }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'answers a trigger whose runs do not fit one batch with what to do',
+    async () => {
+      const partitions = { type: 'static', keys: Array.from({ length: 1_000 }, (_, index) => `key-${index}`) } as const
+      const wide = Array.from({ length: 90 }, (_, index) => `${'wide'.repeat(10)}-${index}`)
+      const location = say.locationDeployed('wide', 0, {}, at())
+      await append(location, ...wide.map((asset_key) => say.assetDefined(asset_key, { group: 'wide', partitions }, 'wide', at())))
+      const mapping = { type: 'LAST_COMPLETE', end_offset: 0 } as const
+      await define(WIDE, { cron_expressions: ['0 0 1 1 *'], asset_selection: ['group:wide'], partition_mapping: mapping }, 'wide')
+      await untilStatus(WIDE, 'ACTIVE')
+      const answer = await handleOf(WIDE).executeUpdate(triggerUpdate, { args: [{ request_id: 'all-of-it' }] })
+      expect(answer).toEqual({ problem: expect.stringMatching(/asks for 1000 runs .* Until then name one with partition\.$/) })
     },
     TIMEOUT_MS,
   )
