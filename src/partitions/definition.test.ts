@@ -86,7 +86,7 @@ describe('what is wrong is said with the field and the cure', () => {
     [{ type: 'multi', dimensions: { 'a b': daily } }, "The partitions' dimensions.a b must be a name"],
     [
       { type: 'multi', dimensions: { day: { ...daily, timezone: 'X' } } },
-      'The dimension "day" is wrong: The partitions\' timezone must be',
+      'The dimension "day" is wrong: The partitions\' timezone is not right: There is no time zone "X"',
     ],
     [
       { type: 'multi', dimensions: { a: { type: 'multi', dimensions: { b: daily } } } },
