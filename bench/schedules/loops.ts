@@ -107,7 +107,12 @@ function createPublishes() {
       for (const { sequence, published_at } of [...snapshot.deltas, snapshot.revision]) published.set(sequence, instantMs(published_at))
     },
     delaysOf: (ticks: readonly ScheduleTickRow[]): number[] =>
-      ticks.flatMap(({ row_version, scheduled_for, decided_at }) => (published.get(row_version) ?? decided_at + SECOND_MS) - scheduled_for),
+      ticks.map(({ row_version, scheduled_for }) => {
+        const published_at = published.get(row_version)
+        // A guess would be better than what is measured.
+        if (published_at === undefined) throw new Error(`The publish of sequence ${row_version} was not seen, and its delay is not known.`)
+        return published_at - scheduled_for
+      }),
   }
 }
 

@@ -53,7 +53,9 @@ describe('what is wrong is said with the field and the cure', () => {
     [{ ...daily, start_date: '1850-01-01' }, 'is no time of the years 1900 to 9999'],
     [{ ...daily, end_date: '2025-01-01T25:00:00' }, "The partitions' end_date"],
     [{ ...daily, end_date: '2024-01-01' }, "The partitions' end_date is before start_date: make it later than 2025-01-01."],
-    [{ ...daily, timezone: 'UTC+2' }, "The partitions' timezone must be a name of the IANA time zone database"],
+    [{ ...daily, timezone: 'UTC+2' }, `The partitions' timezone is not right: There is no time zone "UTC+2".`],
+    [{ ...daily, timezone: 'UTC+2' }, 'An offset is no zone: it hides changes of the clocks.'],
+    [{ ...daily, timezone: 'Europe/Berln' }, 'There is no time zone "Europe/Berln". Did you mean "Europe/Berlin"?'],
     [{ ...daily, timezone: 2 }, "The partitions' timezone must be text"],
     [{ ...daily, hour_offset: 24 }, "The partitions' hour_offset must be a whole number from 0 to 23."],
     [{ ...daily, minute_offset: 1.5 }, "The partitions' minute_offset must be a whole number from 0 to 59."],
@@ -84,7 +86,7 @@ describe('what is wrong is said with the field and the cure', () => {
     [{ type: 'multi', dimensions: { 'a b': daily } }, "The partitions' dimensions.a b must be a name"],
     [
       { type: 'multi', dimensions: { day: { ...daily, timezone: 'X' } } },
-      'The dimension "day" is wrong: The partitions\' timezone must be',
+      'The dimension "day" is wrong: The partitions\' timezone is not right: There is no time zone "X"',
     ],
     [
       { type: 'multi', dimensions: { a: { type: 'multi', dimensions: { b: daily } } } },

@@ -9,6 +9,7 @@ import { PARTITION_EXCLUSIONS_MAX } from '../core/limits.js'
 import { partitionKeyProblem } from '../core/partition-key.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
 import { fixedInstantOf, isZone } from '../core/zone.js'
+import { zoneProblem } from '../core/zone-name.js'
 import { fieldRefusal } from './field-refusal.js'
 import { type KeyFormat, parseKeyFormat, readOffset, readSuffixed } from './key-format.js'
 import { openKeptTicks } from './kept-ticks.js'
@@ -47,7 +48,7 @@ const text = (example: string) => z.string({ error: `must be text, such as "${ex
 const EXCLUSIONS = 'must be a list of keys, times or cron expressions, such as ["2025-12-25", "0 0 * * 6"]'
 const COMMON = {
   timezone: text('Europe/Berlin')
-    .refine(isZone, { error: 'must be a name of the IANA time zone database, such as "Europe/Berlin"' })
+    .refine(isZone, { error: ({ input }) => `is not right: ${zoneProblem(String(input))}` })
     .optional(),
   end_offset: whole(-END_OFFSET_MAX, END_OFFSET_MAX).optional(),
   fmt: text('%Y-%m-%d')

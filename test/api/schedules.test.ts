@@ -209,12 +209,16 @@ describe('pause and resume', () => {
     })
     const again = await ask.post('/schedules/held/pause')
     expect(again).toMatchObject({ status: 409, body: { schedule_status: 'PAUSED' } })
-    expect(detail(again)).toMatch(/is paused already, since \S+ by user:2: The source is down\.$/)
+    expect(detail(again)).toMatch(
+      /is paused already, since \S+ by user:2: The source is down\. There is nothing to do; to let it fire again, resume it\.$/,
+    )
     const stale = await ask.post('/schedules/held/resume', { expected_state_version: 1 })
     expect(stale).toMatchObject({ status: 409, body: { state_version: 2 } })
     expect(await ask.post('/schedules/held/resume?wait=true', { expected_state_version: 2 })).toMatchObject(applied)
     expect(await show('held')).toMatchObject({ status: 'ACTIVE', state_version: 3, paused_at: null, status_changed_by: null })
-    expect(detail(await ask.post('/schedules/held/resume'))).toContain('is active already.')
+    expect(detail(await ask.post('/schedules/held/resume'))).toContain(
+      'is active already. There is nothing to do; to hold it back, pause it.',
+    )
   })
 })
 

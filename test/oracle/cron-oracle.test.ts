@@ -1,10 +1,11 @@
 // A sample of `npm run oracle`: the years in which clocks changed in odd ways, and zones drawn by chance.
 
 import { describe, expect, test } from '@jest/globals'
+import { isZone } from '../../src/core/zone.js'
 import { createRandom } from '../fixtures/random.js'
 import { compareYear } from './cron-compare.js'
 import { stretchesOf } from './zone-clock.js'
-import { allZones, oddZoneYears } from './zones.js'
+import { allZones, allZonesWithLinks, oddZoneYears } from './zones.js'
 
 const SEED = Number(process.env['SERVO_TEST_SEED'] ?? 1)
 const DRAWN = 40
@@ -48,4 +49,10 @@ test('the clocks that the rule is applied to are those of Lord Howe, Apia and Mo
     ['1972-01-01T00:00:00.000Z', -2_670],
     ['1972-01-07T00:44:30.000Z', 0],
   ])
+})
+
+test('the run of all zones has old names of zones as well, and each is one', () => {
+  const zones = allZonesWithLinks()
+  expect(zones).toEqual(expect.arrayContaining(['US/Pacific', 'EST5EDT', ...allZones()]))
+  expect(zones.filter((zone) => !isZone(zone))).toEqual([])
 })

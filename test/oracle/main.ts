@@ -4,7 +4,7 @@
 import { parseArgs } from 'node:util'
 import { zoneProblem } from '../../src/core/zone-name.js'
 import { compareYear } from './cron-compare.js'
-import { allZones, oddZoneYears, type ZoneYear } from './zones.js'
+import { allZonesWithLinks, oddZoneYears, type ZoneYear } from './zones.js'
 
 const FROM_YEAR = 2024
 const YEARS = 3
@@ -60,7 +60,7 @@ function zoneYears(): readonly ZoneYear[] {
     const problem = zoneProblem(zone)
     if (problem !== null) refuse(`--zones: ${problem}`)
   }
-  const plain = (named ?? allZones()).flatMap((zone) => Array.from({ length: years }, (_, i) => ({ zone, year: from_year + i })))
+  const plain = (named ?? allZonesWithLinks()).flatMap((zone) => Array.from({ length: years }, (_, i) => ({ zone, year: from_year + i })))
   const is_all = named === undefined && values['from-year'] === undefined && values.years === undefined
   return is_all ? [...oddZoneYears(), ...plain] : plain
 }

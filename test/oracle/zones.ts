@@ -2,6 +2,25 @@
 
 export const allZones = (): readonly string[] => [...new Set(['UTC', ...Intl.supportedValuesOf('timeZone')])]
 
+/** Old names of other zones, and zones of fixed offsets: `Intl` knows them and lists none of them. */
+const LINKS = [
+  'US/Pacific',
+  'US/Eastern',
+  'EST5EDT',
+  'PST8PDT',
+  'CET',
+  'WET',
+  'GB',
+  'NZ',
+  'Cuba',
+  'Australia/LHI',
+  'Asia/Calcutta',
+  'Etc/GMT+5',
+]
+
+/** For the run of all: a sample draws from zones that are unlike one another. */
+export const allZonesWithLinks = (): readonly string[] => [...new Set([...allZones(), ...LINKS])]
+
 export type ZoneYear = { readonly zone: string; readonly year: number }
 
 const ODD: Readonly<Record<string, readonly number[]>> = {

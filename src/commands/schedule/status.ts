@@ -49,7 +49,10 @@ function statusProblem({ definition, state }: Schedule, { to, expected_state_ver
   }
   if (status !== to) return undefined
   const who = status_changed_by === null ? '' : ` by ${status_changed_by}`
-  const why = status_reason === null ? '' : `: ${status_reason}`
-  const said = paused_at === null ? 'is active already.' : `is paused already, since ${instantText(paused_at)}${who}${why}`
+  const why = status_reason === null ? '.' : `: ${status_reason}${/[.?!]$/.test(status_reason) ? '' : '.'}`
+  const said =
+    paused_at === null
+      ? 'is active already. There is nothing to do; to hold it back, pause it.'
+      : `is paused already, since ${instantText(paused_at)}${who}${why} There is nothing to do; to let it fire again, resume it.`
   return problem('conflict', `The schedule ${schedule_name} ${said}`, { members: { schedule_status: status } })
 }
