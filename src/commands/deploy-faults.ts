@@ -8,6 +8,7 @@ import { suggestion } from '../core/spelling.js'
 import type { AssetDefinition } from '../events/asset.js'
 import { parseDeployable } from '../partitions/definition.js'
 import { isRefusal } from '../partitions/key-order.js'
+import { mappingRefusal } from '../partitions/mapping/deployable.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import { type AssetGraph, assetGraphOf } from '../projections/asset-selection.js'
 import type { Schedule } from '../readers/schedules.js'
@@ -27,6 +28,7 @@ export function deployFaults(deploy: Deploy, current: Current, schedules: readon
     ...sizeFaults(deploy),
     ...ownFaults(deploy, current),
     ...dependencyFaults(deploy, current),
+    ...mappingFaults(deploy, current),
     ...removalFaults(deploy, current),
     ...deployedScheduleFaults(location_name, asked, schedules, graphAfter(deploy, current), now),
   ]
@@ -130,6 +132,21 @@ function dependencyFaults({ location_name, assets }: Deploy, current: Current): 
     return { path: 'assets', message: `deps make a cycle: ${path.join(' needs ')}. Remove one of these dependencies.` }
   })
   return [...unknown, ...cycles]
+}
+
+/** A dependency that is not there is a fault of its own. */
+function mappingFaults({ location_name, assets }: Deploy, current: Current): readonly Fault[] {
+  const others = [...current.values()].filter((row) => row.location_name !== location_name)
+  const partitionsOf = new Map<string, unknown>([...others, ...assets].map(({ asset_key, partitions }) => [asset_key, partitions]))
+  return assets.flatMap(({ asset_key, deps, partitions }, index) =>
+    deps.flatMap((dependency, place): Fault[] => {
+      if (!partitionsOf.has(dependency.asset_key)) return []
+      const refusal = mappingRefusal(dependency.mapping, partitions, partitionsOf.get(dependency.asset_key))
+      if (refusal === undefined) return []
+      const message = `${asset_key} needs ${dependency.asset_key}, and deps[${place}].mapping cannot be used. ${refusal.problem}`
+      return [{ path: `assets[${index}].deps[${place}].mapping`, message }]
+    }),
+  )
 }
 
 /** What another location needs cannot go away under it. */

@@ -2,6 +2,7 @@
 // partitions themselves where a rerun has some of them. It costs tasks, edges, and partitions that are spelled out.
 
 import { canonicalJson } from '../core/canonical.js'
+import { isSameKey } from '../partitions/mapping/deployable.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { RunRow } from '../projections/run-table.js'
 import type { Lane } from './plan-partitions.js'
@@ -73,7 +74,7 @@ function sharesPositions(downstream: AssetTasks, upstream: AssetTasks): boolean 
 }
 
 const isIdentity = (downstream: AssetTasks, { definition: { asset_key } }: AssetTasks): boolean =>
-  downstream.definition.deps.every((dependency) => dependency.asset_key !== asset_key || dependency.mapping === undefined)
+  downstream.definition.deps.every((dependency) => dependency.asset_key !== asset_key || isSameKey(dependency.mapping))
 
 /** By the index of a downstream task, the places of the upstream tasks that have one of its partitions: what an upstream
  *  asset does not have succeeded in the parent, and is not waited for. undefined: not told by the partitions. */

@@ -122,6 +122,12 @@ describe('the edges between the tasks of split assets', () => {
     ['a task without partitions', daily(3), needs('a'), ['b after a#0 a#1']],
     ['parts of an asset without partitions', {}, daily(3, 'a'), ['b#0 after a', 'b#1 after a']],
     [
+      'the same key where that is written',
+      daily(3),
+      { ...daily(3), deps: [{ asset_key: 'a', mapping: { type: 'identity' } }] },
+      ['b#0 after a#0', 'b#1 after a#1'],
+    ],
+    [
       'a mapping of a later version',
       daily(3),
       { ...daily(3), deps: [{ asset_key: 'a', mapping: { type: 'last' } }] },

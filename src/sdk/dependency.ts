@@ -1,5 +1,6 @@
 // What an asset is made from: keys, or the assets themselves, which spares a typing error.
 
+import { SAME_KEY_ONLY } from '../partitions/mapping/deployable.js'
 import type { RunContext } from './context.js'
 import type { AssetDefinition } from './definition.js'
 import { idOf, isObject, type Check, type Faults, memberFaults, twice } from './member.js'
@@ -67,7 +68,5 @@ const named: Check = (value, field) => {
 const mapping: Check = (value, field) => {
   if (isObject(value) && value.type === 'identity') return memberFaults(value, { required: { type: () => [] }, optional: {} }, `${field}.`)
   const what = isObject(value) && typeof value.type === 'string' ? `of type ${shown(value.type)}` : shown(value)
-  return [
-    `${field} is ${what}, and this version of Servo maps a partition to the one with the same key only. Leave mapping out, or give it {"type": "identity"}.`,
-  ]
+  return [`${field} is ${what}, and ${SAME_KEY_ONLY}`]
 }

@@ -79,6 +79,20 @@ describe('the answer is short', () => {
     expect(down({ type: 'last' }, [UNPARTITIONED, days], { keys: ['2025-05-30'] })).toEqual({ none: true })
   })
 
+  test('and of what does not exist yet, nothing is made', () => {
+    const numbered = { type: 'dimension', dimension: 'n' }
+    const dims = (day: string) => ({ dims: { date: { keys: [day] }, n: { keys: ['n007'] } } })
+    expect(down(numbered, [numbers, both], dims('2025-05-31'))).toEqual({ selector: { keys: ['n007'] } })
+    expect(down(numbered, [numbers, both], dims('2025-06-01'))).toEqual({ none: true })
+  })
+
+  test('and a range where time has an end, because the definition may get a later one', () => {
+    const week = orderOf({ type: 'daily', start_date: '2025-01-06', end_date: '2025-01-13' })
+    const range = { start: '2025-01-06', end: '2025-01-12' }
+    expect(up({ type: 'identity' }, [week, week], { all: true })).toEqual({ selector: { range } })
+    expect(up({ type: 'identity' }, [numbers, numbers], { all: true })).toEqual({ selector: { all: true } })
+  })
+
   test('where an offset reaches before the start and past the last year', () => {
     expect(up({ type: 'time_window', start_offset: -1, end_offset: -1 }, [days, days], { keys: ['2020-01-01'] })).toEqual({ none: true })
     const far = up({ type: 'time_window', end_offset: 1_000_000 }, [days, days], { keys: ['2024-01-01'] })
