@@ -1,6 +1,6 @@
-import { expect, test } from '@jest/globals'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { expect, test } from '@jest/globals'
 import { until } from '../../test/fixtures/until.js'
 import { createVirtualTime } from '../../test/fixtures/virtual-time.js'
 import { askHealth, watchApi } from './api-watch.js'

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
 import type { CancelRequest } from '../api/contract/worker.js'
+import { CANCELS_PER_REQUEST_MAX } from '../core/limits.js'
 import type { CodeLocationRow } from '../projections/asset-table.js'
 import type { RunRow, TaskRow } from '../projections/run-table.js'
-import { CANCELS_PER_REQUEST_MAX } from '../core/limits.js'
 import { createCancelPush } from './cancel-push.js'
 
 type Task = Pick<TaskRow, 'run_id' | 'state' | 'location_name' | 'attempt_id'>

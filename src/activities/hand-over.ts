@@ -3,11 +3,11 @@
 // Nothing that is not published is ever handed over.
 
 import type { Dispatch } from '../api/contract/worker.js'
+import { type Submit, submitDrafts } from '../commands/submit.js'
 import { isOperatingError, messageOf } from '../core/errors.js'
 import { attemptLostKey, dispatchEnqueuedKey } from '../core/keys.js'
 import { DISPATCHES_PER_REQUEST_MAX } from '../core/limits.js'
 import { type Clock, SECOND_MS } from '../core/time.js'
-import { type Submit, submitDrafts } from '../commands/submit.js'
 import type { Draft } from '../events/draft.js'
 import type { CodeLocationRow } from '../projections/asset-table.js'
 import type { DispatchOutboxRow } from '../projections/run-table.js'

@@ -1,12 +1,12 @@
 // Pokes of the workspace's loop, coalesced: one is under way at most, and whoever comes meanwhile shares the next one. A
 // poke that does not arrive is sent again; should it be lost with this process, it costs time until the backstop, and no fact.
 
-import { isGrpcServiceError, type Client, WorkflowNotFoundError } from '@temporalio/client'
+import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client'
+import type { Poke } from '../commands/submit.js'
 import { messageOf } from '../core/errors.js'
 import type { Scope } from '../core/ids.js'
 import { workflowId } from '../core/names.js'
 import type { Clock } from '../core/time.js'
-import type { Poke } from '../commands/submit.js'
 import { pokeSignal } from '../workflows/contract.js'
 
 export type PokerDeps = {

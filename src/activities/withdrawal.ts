@@ -1,10 +1,10 @@
 // Takes back what is with no worker yet and whose run is to be cancelled: with the publish that shows it, and again by the
 // sweep for as long as it is out. Whether a worker is there, is busy or was ever asked makes no difference to it.
 
+import type { Submit } from '../commands/submit.js'
+import { type Cancelled, withdrawAttempts } from '../commands/withdraw.js'
 import { messageOf } from '../core/errors.js'
 import type { Clock } from '../core/time.js'
-import { type Cancelled, withdrawAttempts } from '../commands/withdraw.js'
-import type { Submit } from '../commands/submit.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { OutboxEntry } from './envelope.js'
 

@@ -2,7 +2,7 @@
 
 import { ApplicationFailure, Context } from '@temporalio/activity'
 import type { Scope } from '../core/ids.js'
-import { ceilTo, type Clock, instantText, SECOND_MS } from '../core/time.js'
+import { type Clock, ceilTo, instantText, SECOND_MS } from '../core/time.js'
 import { isOver } from '../projections/state-machine.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Turn, TurnAnswer } from '../turn/turn.js'

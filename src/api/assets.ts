@@ -1,10 +1,10 @@
 // Assets: what is defined, who needs whom, and what is materialized.
 
+import { problem } from '../commands/problem.js'
 import { suggestion } from '../core/spelling.js'
 import { instantText } from '../core/time.js'
-import { problem } from '../commands/problem.js'
-import { type AssetGraph, readAssetGraph } from '../readers/assets.js'
 import { describePartitions, readAssetStatus } from '../readers/asset-status.js'
+import { type AssetGraph, readAssetGraph } from '../readers/assets.js'
 import { documentOf } from '../readers/document.js'
 import type { View } from '../readers/reader.js'
 import { asset, assetGraph, assetListQuery, assetPage, assetParams } from './contract/asset.js'

@@ -5,6 +5,7 @@ import { logsFault, sayAlive, sayCompleted, sayStarted } from '../commands/attem
 import { storeLogs } from '../commands/logs.js'
 import { LOGS_REQUEST_BYTES_MAX } from '../core/limits.js'
 import { id } from '../events/value.js'
+import { addCallbacksRoute } from './callbacks.js'
 import {
   completedRequest,
   completedResponse,
@@ -15,7 +16,6 @@ import {
   startedRequest,
   startedResponse,
 } from './contract/worker.js'
-import { addCallbacksRoute } from './callbacks.js'
 import { refuseLarge } from './http/callback-size.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { attemptClaims } from './http/principal.js'

@@ -1,13 +1,13 @@
 // Callbacks of several attempts in one request. Each has its own token and its own answer: what is wrong with one is nothing
 // to the others, and what takes long is asked for again.
 
-import type { FastifyRequest } from 'fastify'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { FastifyRequest } from 'fastify'
 import { sayAlive, sayCompleted, sayStarted } from '../commands/attempt.js'
 import { problem } from '../commands/problem.js'
 import { CALLBACKS_REQUEST_BYTES_MAX } from '../core/limits.js'
-import { callbacksRequest, callbacksResponse, completedRequest, heartbeatRequest, startedRequest } from './contract/worker.js'
 import type { Callback, CallbackAnswer } from './contract/worker.js'
+import { callbacksRequest, callbacksResponse, completedRequest, heartbeatRequest, startedRequest } from './contract/worker.js'
 import { refuseLarge } from './http/callback-size.js'
 import { parsedBy } from './http/compilers.js'
 import type { Api, RouteDeps } from './http/deps.js'

@@ -1,7 +1,7 @@
 // Run keys that two different requests asked for, and outcomes of whatever was appended.
 
-import { waitForOutcome, type Asked } from '../readers/wait.js'
 import { readPage } from '../readers/document.js'
+import { type Asked, waitForOutcome } from '../readers/wait.js'
 import { conflictPage } from './contract/conflict.js'
 import { outcomeQuery, outcomeResponse } from './contract/outcome.js'
 import { timelineQuery } from './contract/run.js'

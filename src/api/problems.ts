@@ -2,9 +2,9 @@
 // the log, where the rest is.
 
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
-import { isOperatingError } from '../core/errors.js'
 import { isProblem, type Problem, type ProblemCode, problem } from '../commands/problem.js'
 import { refusedBatch } from '../commands/submit.js'
+import { isOperatingError } from '../core/errors.js'
 import { PROBLEM_TYPE_PREFIX, problemDocument } from './contract/problem.js'
 import { InputError } from './http/compilers.js'
 

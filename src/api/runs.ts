@@ -1,8 +1,8 @@
 // Runs: asking for one, and looking at runs and their tasks.
 
+import { type Claimed, type Plan, submitClaimed } from '../commands/claims.js'
 import { isProblem, type Problem, problem } from '../commands/problem.js'
 import { planRunRequest, type RunPlanned, runKeyConflict } from '../commands/run-request.js'
-import { type Claimed, type Plan, submitClaimed } from '../commands/claims.js'
 import { instantMs } from '../core/time.js'
 import { documentOf, readDocument, readPage } from '../readers/document.js'
 import { readNewestRuns } from '../readers/runs.js'

@@ -1,8 +1,8 @@
 // What schedules are going to do: the next instants of one, or of a cron that is none yet, and what a tick would decide.
 // Nothing of it is kept.
 
-import { problem } from '../commands/problem.js'
 import { previewSchedule } from '../commands/preview/schedule.js'
+import { problem } from '../commands/problem.js'
 import { scheduleOrProblem } from '../commands/schedule/target.js'
 import { cronWarnings, firstTicks, openScheduleTicks } from '../core/cron/schedule-ticks.js'
 import { instantMs, instantText } from '../core/time.js'

@@ -1,7 +1,7 @@
 // Schedules: what there is, how each stands, and what became of their instants.
 
-import { compareText } from '../core/order.js'
 import { scheduleOrProblem } from '../commands/schedule/target.js'
+import { compareText } from '../core/order.js'
 import { scheduleDocument, tickDocument } from '../readers/schedule-document.js'
 import { readNewestTicks, readRunsOfTicks, readSchedules, type Schedule, scheduleFilter } from '../readers/schedules.js'
 import { schedule, scheduleListQuery, schedulePage, scheduleParams, scheduleReadQuery } from './contract/schedule.js'

@@ -1,11 +1,11 @@
 // The API process: it appends what people and workers say, reads what turns have published, and pokes. It decides nothing,
 // and works while Temporal does not.
 
+import { createPoker } from '../activities/poke.js'
 import { createApi } from '../api/app.js'
 import type { Readiness } from '../api/http/deps.js'
-import { createPoker } from '../activities/poke.js'
 import { isOperatingError, messageOf } from '../core/errors.js'
-import { createCurrent, type Current } from '../readers/current.js'
+import { type Current, createCurrent } from '../readers/current.js'
 import type { Reader } from '../readers/reader.js'
 import { readStats } from '../readers/stats.js'
 import { createApiMetrics } from '../telemetry/api-metrics.js'

@@ -6,10 +6,10 @@ import { isName, isTenantId } from '../core/ids.js'
 import { NAMESPACE_DEFAULT } from '../core/names.js'
 import { parseSecrets } from '../core/secrets.js'
 import type { Secrets } from '../core/token.js'
+import type { IdentitySource } from '../oidc/identity.js'
 import { storeFault } from '../storage/open.js'
 import type { WorkspaceConfig } from './deps.js'
 import { type DispatchConfig, readDispatch } from './dispatch-config.js'
-import type { IdentitySource } from '../oidc/identity.js'
 import { type OidcConfig, readCallbackOidc, readDeliveryOidc, readIdentity } from './oidc-config.js'
 
 export type Environment = Readonly<Record<string, string | undefined>>

@@ -22,9 +22,9 @@ import type { TurnDeps } from '../turn/pass.js'
 import { foldOnly } from '../turn/reconcile.js'
 import { systemClock, systemRandom } from './clock.js'
 
+export { openAppender } from './appender.js'
 /** What is wrong with the place that a person named, as a sentence. */
 export { storeFault }
-export { openAppender } from './appender.js'
 
 export type Scope = { readonly tenant_id: string; readonly workspace_id: string }
 

@@ -1,10 +1,10 @@
 // Who has to prove who it is, and by which keys: settings that the API and the worker have alike, under a prefix each.
 
 import { isLoopback } from '../core/host.js'
-import { isAddress, openKeySet } from '../oidc/key-set.js'
-import { createIdentity, type Identity, type IdentitySource } from '../oidc/identity.js'
-import { createOidcVerifier, type OidcExpectation, type OidcVerifier } from '../oidc/verifier.js'
 import type { Clock } from '../core/time.js'
+import { createIdentity, type Identity, type IdentitySource } from '../oidc/identity.js'
+import { isAddress, openKeySet } from '../oidc/key-set.js'
+import { createOidcVerifier, type OidcExpectation, type OidcVerifier } from '../oidc/verifier.js'
 
 export type OidcConfig = OidcExpectation & {
   /** A file, or an address. */

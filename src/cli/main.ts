@@ -1,8 +1,8 @@
 // The command line's front door: it knows the groups by name and loads only the one that is asked for, so that
 // `servo --version` stays quick whatever the groups import.
 
-import { Command, CommanderError } from 'commander'
 import { readFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
 import { isOperatingError, messageOf } from '../core/errors.js'
 import type { Around } from './api-command.js'
 import { ApiError } from './client.js'

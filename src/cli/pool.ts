@@ -1,7 +1,7 @@
 // `servo pool`: how full pools are, which cap holds, and commands that set one or take it away.
 
-import type { Command } from 'commander'
 import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
 import type { Pool, PoolAccepted } from './answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from './api-command.js'
 import { parseCap } from './arguments.js'

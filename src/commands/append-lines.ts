@@ -2,8 +2,8 @@
 // line leaves the ledger as it was.
 
 import { isUtf8 } from 'node:buffer'
-import { BATCH_BYTES_MAX, BATCH_EVENTS_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
 import type { Scope } from '../core/ids.js'
+import { BATCH_BYTES_MAX, BATCH_EVENTS_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
 import { type LedgerEvent, parseEvent } from '../events/event.js'
 import type { Appender } from '../ledger/append.js'
 import { batchFaults, segmentName } from '../ledger/segment.js'

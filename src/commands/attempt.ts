@@ -2,9 +2,9 @@
 // answered; whether it still counts is for the fold to say. A worker that is told to stop has nothing more to say.
 
 import { attemptLostKey, taskFinishedKey, taskHeartbeatKey, taskStartedKey } from '../core/keys.js'
-import type { TokenClaims } from '../core/token.js'
-import { cutText } from '../core/text.js'
 import { PROGRESS_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
+import { cutText } from '../core/text.js'
+import type { TokenClaims } from '../core/token.js'
 import type { Draft } from '../events/draft.js'
 import type { EventOf } from '../events/event.js'
 import type { TaskRow } from '../projections/run-table.js'

@@ -16,7 +16,7 @@ import type { LedgerEvent } from '../events/event.js'
 import { readIntact } from '../storage/read-intact.js'
 import { type CreateDeps, createOrRead } from './create-or-read.js'
 import { isProblem, type Problem, problem } from './problem.js'
-import { stampNow, type Submit, submitEvents } from './submit.js'
+import { type Submit, stampNow, submitEvents } from './submit.js'
 
 export type ClaimDeps = Submit & CreateDeps
 

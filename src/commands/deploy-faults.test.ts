@@ -44,8 +44,8 @@ const rowOf = (definition: AssetDefinition): AssetDefinitionRow => ({
 /** The faults of a deploy of both, which have to be those of a deploy of one beside the other. */
 function faultsOf(down: Partitions, up: Partitions, mapping: Mapping) {
   const [one, other] = [mapped(down, mapping), partitioned('up', up)]
-  const together = deployFaults({ location_name: 'shop', assets: [one, other] }, new Map(), [])
-  expect(deployFaults({ location_name: 'shop', assets: [one] }, new Map([['up', rowOf(other)]]), [])).toEqual(together)
+  const together = deployFaults({ location_name: 'shop', assets: [one, other] }, new Map(), [], 0)
+  expect(deployFaults({ location_name: 'shop', assets: [one] }, new Map([['up', rowOf(other)]]), [], 0)).toEqual(together)
   return together
 }
 

@@ -3,10 +3,10 @@
 
 import { corrupt } from '../core/errors.js'
 import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
-import { type ChainPage, chainName, encodeChainPage, parseChainPage, type Pointer, type Revision } from '../tables/revision.js'
-import { readDocument, readRevision } from '../tables/snapshot.js'
 import type { ObjectStore } from '../storage/object-store.js'
-import { writeOnce, type WriteOnce } from '../storage/write-once.js'
+import { type WriteOnce, writeOnce } from '../storage/write-once.js'
+import { type ChainPage, chainName, encodeChainPage, type Pointer, parseChainPage, type Revision } from '../tables/revision.js'
+import { readDocument, readRevision } from '../tables/snapshot.js'
 
 export type Link = { readonly sequence: number; readonly revision: string }
 

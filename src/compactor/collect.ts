@@ -4,7 +4,7 @@
 import { AS_OF_KEPT_MS, ORPHAN_AGE_MS } from '../core/limits.js'
 import { type Clock, instantMs, stampMs } from '../core/time.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
-import { type Checkpoint, checkpointName, parseCheckpoint, type Pointer, type Revision, STATE_PREFIX } from '../tables/revision.js'
+import { type Checkpoint, checkpointName, type Pointer, parseCheckpoint, type Revision, STATE_PREFIX } from '../tables/revision.js'
 import { type PublishedPointer, readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
 import { walkBack } from './chain.js'
 import { collectClaims } from './collect-claims.js'

@@ -16,9 +16,9 @@ import {
   encodeCheckpoint,
   encodeRevision,
   type Part,
+  type Pointer,
   parseCheckpoint,
   partName,
-  type Pointer,
   type Revision,
   revisionName,
 } from '../tables/revision.js'
@@ -26,7 +26,7 @@ import { type PublishedPointer, readDocument, readPointer, readRevision } from '
 import type { EncodedFile, MergeOptions } from '../tables/table-files.js'
 import { writeChainPages } from './chain.js'
 import { type MergePlan, planMerge } from './merge-plan.js'
-import { pointerTo, type PublishDeps } from './publish.js'
+import { type PublishDeps, pointerTo } from './publish.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
 
 export type MergeAnswer =

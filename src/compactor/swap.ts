@@ -4,7 +4,7 @@ import { assert, conflict, corrupt, isOperatingError, unavailable } from '../cor
 import { FOLD_VERSION, POINTER_BYTES_MAX } from '../core/limits.js'
 import type { Clock } from '../core/time.js'
 import { CREATE, type ObjectStore } from '../storage/object-store.js'
-import { encodePointer, type Pointer, POINTER_NAME, revisionName } from '../tables/revision.js'
+import { encodePointer, POINTER_NAME, type Pointer, revisionName } from '../tables/revision.js'
 import { type PublishedPointer, readPointer, readRevision } from '../tables/snapshot.js'
 
 /** `won`: it is the pointer now. `superseded`: it was, and others have published on top of it. `lost`: it never was. */

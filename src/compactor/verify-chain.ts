@@ -7,12 +7,12 @@ import { readIntact } from '../storage/read-intact.js'
 import {
   CHAIN_PREFIX,
   chainName,
+  POINTER_NAME,
+  type Pointer,
   parseChainPage,
   parsePointer,
-  type Pointer,
-  POINTER_NAME,
-  type Revision,
   REVISIONS_PREFIX,
+  type Revision,
 } from '../tables/revision.js'
 import { readDocument } from '../tables/snapshot.js'
 import { type Found, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'

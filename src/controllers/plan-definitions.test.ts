@@ -1,8 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { createPlanStory, faultIn, pagesOf, tasksIn } from '../../test/fixtures/plan-story.js'
 import { listSha256 } from '../core/keys.js'
-import { planNeeds } from './plan-definitions.js'
 import { reconcilePlan } from './plan.js'
+import { planNeeds } from './plan-definitions.js'
 
 const hashOf = ({ story }: ReturnType<typeof createPlanStory>, asset_key: string): string =>
   story.rows.currentDefinition(asset_key)?.definition_hash ?? ''

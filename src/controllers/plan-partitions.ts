@@ -1,12 +1,12 @@
 // What a run's partitions are to one definition: how many, and any slice of them as a selector. Ranges are counted and
 // cut by arithmetic and never spelled out.
 
-import type { Partitions } from '../events/partitions.js'
-import type { Selector } from '../events/value.js'
 import { assert } from '../core/errors.js'
 import { listSha256 } from '../core/keys.js'
 import { INLINE_KEYS_MAX } from '../core/limits.js'
 import { compareText } from '../core/order.js'
+import type { Partitions } from '../events/partitions.js'
+import type { Selector } from '../events/value.js'
 import { blockOf } from '../partitions/block.js'
 import { indexRange, isRefusal, type KeyOrder, type Refusal } from '../partitions/key-order.js'
 import { keyOrderOf } from '../partitions/order.js'

@@ -1,15 +1,15 @@
 // What becomes of each instant of one decision: it runs, it FAILED, or it is counted as skipped, with the reason. Newest
 // first, because what there is no room for is what is older. Nothing here is said yet: a preview asks the same.
 
+import { scheduleRunKey } from '../core/keys.js'
 import { TICK_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
 import { cutText } from '../core/text.js'
 import { instantMs, SECOND_MS } from '../core/time.js'
-import { scheduleRunKey } from '../core/keys.js'
 import type { SkipReason } from '../events/schedule.js'
 import type { Selector } from '../events/value.js'
+import type { ScheduleDefinitionRow, SkipReasons } from '../projections/schedule-table.js'
 import { type AskedRun, isTickFault, type TickAssets, type TickFault } from '../projections/tick-request.js'
 import { createTickRoom, tooManyRuns } from '../projections/tick-room.js'
-import type { ScheduleDefinitionRow, SkipReasons } from '../projections/schedule-table.js'
 import type { DueSchedule } from './schedule-due.js'
 import { addCounted, type Counted, countedIn, type Interval, intervalOf } from './schedule-interval.js'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals'
-import { createScheduleStory, requestedIn, SCHEDULE_ID, tickedIn } from '../../test/fixtures/schedule-story.js'
 import { runIdOf, ulidOf } from '../../test/fixtures/say.js'
+import { createScheduleStory, requestedIn, SCHEDULE_ID, tickedIn } from '../../test/fixtures/schedule-story.js'
 import { canonicalBytes } from '../core/canonical.js'
 import { requestFingerprint, scheduleRunKey, scheduleTickedKey, tickId } from '../core/keys.js'
 import { EVENT_BYTES_MAX } from '../core/limits.js'

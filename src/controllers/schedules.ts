@@ -12,8 +12,8 @@ import type { ScheduleDefinitionRow } from '../projections/schedule-table.js'
 import {
   openTick,
   type RequestDraft,
-  requestRunOfTick,
   type RunIdentity,
+  requestRunOfTick,
   type TickAssets,
   type TickFault,
 } from '../projections/tick-request.js'

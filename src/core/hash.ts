@@ -1,7 +1,7 @@
 // The only file of pure code that imports from node: or a native module: digests and checksums.
 
-import { crc32c as crc32cNative } from '@node-rs/crc32'
 import { createHash, createHmac, hash } from 'node:crypto'
+import { crc32c as crc32cNative } from '@node-rs/crc32'
 
 export const sha256 = (input: string | Uint8Array): Uint8Array => createHash('sha256').update(input).digest()
 export const sha256Hex = (input: string | Uint8Array): string => createHash('sha256').update(input).digest('hex')

@@ -1,7 +1,6 @@
 // The names that people and programs choose (DATA section 1, "Names"): what each may look like, and a sentence for
 // what it may not. Workflows import this file, so it must not reach core/hash.ts.
 
-import { ULID_PATTERN } from './ulid.js'
 import {
   ASSET_KEY_CHARACTERS_MAX,
   NAME_CHARACTERS_MAX,
@@ -12,6 +11,7 @@ import {
   TENANT_CHARACTERS_MAX,
 } from './limits.js'
 import { partitionKeyProblem } from './partition-key.js'
+import { ULID_PATTERN } from './ulid.js'
 
 export type Scope = { readonly tenant_id: string; readonly workspace_id: string }
 

@@ -1,5 +1,5 @@
-import { describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, test } from '@jest/globals'
 import { canonicalJson } from '../core/canonical.js'
 import { EVENT_BYTES_MAX } from '../core/limits.js'
 import { ULID_PATTERN, ulidTime } from '../core/ulid.js'

@@ -16,8 +16,22 @@ import {
 } from '../core/limits.js'
 import { instantMs } from '../core/time.js'
 import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
-import { assets, count, dimensionSelector, errorValue, id, instant, integer, longCount, type Parsed } from './value.js'
-import { positiveCount, priority, selector, tags, text } from './value.js'
+import {
+  assets,
+  count,
+  dimensionSelector,
+  errorValue,
+  id,
+  instant,
+  integer,
+  longCount,
+  type Parsed,
+  positiveCount,
+  priority,
+  selector,
+  tags,
+  text,
+} from './value.js'
 
 /** Which partitions a tick asks for: the last one that is complete at its instant, and which keys of other dimensions. */
 const partitionMapping = z.object({

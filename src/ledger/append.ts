@@ -10,7 +10,7 @@ import type { LedgerEvent } from '../events/event.js'
 import { CREATE, type ObjectHead, type ObjectStore } from '../storage/object-store.js'
 import { inSpan, type Tracing } from '../telemetry/tracing.js'
 import { divergentKeys } from './divergence.js'
-import { encodeSegment, type EventBatch, type PackedBatch, packBatch, segmentMeta, segmentName, segmentObjectName } from './segment.js'
+import { type EventBatch, encodeSegment, type PackedBatch, packBatch, segmentMeta, segmentName, segmentObjectName } from './segment.js'
 
 export type AppendAnswer = {
   /** `duplicate`: a segment with exactly these keys and bases was durable already. */

@@ -7,7 +7,7 @@ import { listName } from '../core/keys.js'
 import { LIST_BYTES_MAX } from '../core/limits.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
-import { writeOnce, type WriteOnce } from '../storage/write-once.js'
+import { type WriteOnce, writeOnce } from '../storage/write-once.js'
 
 const textEncoder = new TextEncoder()
 

@@ -13,8 +13,8 @@ import { batchSpans } from './json-span.js'
 import {
   BatchRefusedError,
   batchFaults,
-  packBatch,
   encodeSegment,
+  packBatch,
   parseSegment,
   quarantinedSegment,
   type Segment,
@@ -189,15 +189,15 @@ describe('a batch that cannot be read', () => {
 describe('an event that cannot be read', () => {
   test('keeps its place, and its text to the letter', () => {
     const later =
-      '{ "event_type" :"ScheduleTicked","event_version":1,\n "event_id":"01JHMPFN9C4W8R2T6Y0B3D5F7H", "payload":{"a]}\\"":[{"x":"\\u00e9\\\\"}, 1.50e+1]} }'
+      '{ "event_type" :"SensorEvaluated","event_version":1,\n "event_id":"01JHMPFN9C4W8R2T6Y0B3D5F7H", "payload":{"a]}\\"":[{"x":"\\u00e9\\\\"}, 1.50e+1]} }'
     const text = textOf(segmentOf([POOL, 1, POOL])).replace(',1,{', `, ${later} ,{`)
     expect(entriesOf(text)).toEqual([
       { kind: 'event', event: POOL },
       {
         kind: 'quarantine',
         reason: 'UNKNOWN_TYPE',
-        detail: expect.stringContaining('"ScheduleTicked"'),
-        event_type: 'ScheduleTicked',
+        detail: expect.stringContaining('"SensorEvaluated"'),
+        event_type: 'SensorEvaluated',
         event_version: 1,
         event_id: '01JHMPFN9C4W8R2T6Y0B3D5F7H',
         event_index: 1,

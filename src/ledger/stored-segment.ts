@@ -1,7 +1,7 @@
 // A segment as it lies in the store, parsed by the one rule that folds and checks share. It decides nothing by its own clock.
 
-import { instantText, stampMs } from '../core/time.js'
 import type { Scope } from '../core/ids.js'
+import { instantText, stampMs } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
 import type { SegmentHead } from './read.js'
 import { type ParsedSegment, parseSegment, quarantinedSegment } from './segment.js'

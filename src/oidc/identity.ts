@@ -1,8 +1,8 @@
 // Who this program is, as a token that it sends with what it says: from a file that the platform keeps fresh, or from the
 // metadata server of Google Cloud.
 
-import { decodeJwt } from 'jose'
 import { readFile } from 'node:fs/promises'
+import { decodeJwt } from 'jose'
 import { messageOf } from '../core/errors.js'
 import { MINUTE_MS, SECOND_MS } from '../core/time.js'
 

@@ -2,8 +2,8 @@
 // change: a token by a key that is not known yet has the set looked at again, and not more often than now and then. Between two
 // looks nobody knows whether there is such a key by now, so whoever has it is to ask again.
 
-import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { readFile } from 'node:fs/promises'
+import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { messageOf } from '../core/errors.js'
 import { parseJson } from '../core/json.js'
 import { HOUR_MS, SECOND_MS } from '../core/time.js'

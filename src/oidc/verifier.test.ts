@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from '@jest/globals'
-import { createLocalJWKSet, type CryptoKey, exportJWK, generateKeyPair, generateSecret, type JWK, SignJWT, UnsecuredJWT } from 'jose'
+import { type CryptoKey, createLocalJWKSet, exportJWK, generateKeyPair, generateSecret, type JWK, SignJWT, UnsecuredJWT } from 'jose'
 import { KeySetError } from './key-set.js'
 import { createOidcVerifier, type OidcVerifier } from './verifier.js'
 

@@ -1,9 +1,9 @@
 // Whether an OIDC token (a signed JWT) says what it must: who issued it, for whom, until when, and whose it is. Used for what
 // a queue delivers to a worker and for what a worker says to the API; what is wrong is a sentence.
 
-import { errors, jwtVerify, type JWTPayload } from 'jose'
-import { SECOND_MS } from '../core/time.js'
+import { errors, type JWTPayload, jwtVerify } from 'jose'
 import { messageOf } from '../core/errors.js'
+import { SECOND_MS } from '../core/time.js'
 import { type KeySet, KeySetError } from './key-set.js'
 
 export type OidcExpectation = {

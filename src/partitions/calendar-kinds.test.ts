@@ -3,11 +3,11 @@
 
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
+import { parseCron } from '../core/cron/expression.js'
+import { openTicks } from '../core/cron/ticks.js'
 import { DAY_MS, HOUR_MS } from '../core/time.js'
 import { type Calendar, openCalendar } from './calendar.js'
 import { parseDefinition } from './definition.js'
-import { openTicks } from '../core/cron/ticks.js'
-import { parseCron } from '../core/cron/expression.js'
 
 function calendarOf(fields: object): Calendar {
   const parsed = parseDefinition(fields)

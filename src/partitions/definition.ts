@@ -2,11 +2,11 @@
 // is said in plain words and never guessed at, because keys that rows are sorted by must not change their meaning.
 
 import { z } from 'zod'
+import { utf8Bytes } from '../core/canonical.js'
 import { isDimensionKey, isName } from '../core/ids.js'
 import { DIMENSIONS_MAX, PARTITION_KEY_BYTES_MAX } from '../core/limits.js'
-import { utf8Bytes } from '../core/canonical.js'
-import { partitionKeyProblem } from '../core/partition-key.js'
 import { compareText } from '../core/order.js'
+import { partitionKeyProblem } from '../core/partition-key.js'
 import { fieldRefusal, schemaRefusal } from './field-refusal.js'
 import { isRefusal, type PartitionType, type Refusal } from './key-order.js'
 import { readTimeDefinition, TIME_SCHEMAS, type TimeDefinition } from './time-definition.js'

@@ -5,8 +5,8 @@
 import { openTicks } from '../core/cron/ticks.js'
 import { assert } from '../core/errors.js'
 import { offsetSpans } from '../core/zone.js'
-import type { TimeDefinition } from './time-definition.js'
 import { offsetText, readSuffixed } from './key-format.js'
+import type { TimeDefinition } from './time-definition.js'
 import { firstInstantOf } from './wall-time.js'
 
 export type KeyNames = {

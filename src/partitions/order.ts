@@ -1,9 +1,9 @@
 // The order of a definition's keys, whatever its type. Opened once for as long as the definition's row is held.
 
 import { openCalendar } from './calendar.js'
-import { parseDefinition, type PartitionDefinition } from './definition.js'
+import { type PartitionDefinition, parseDefinition } from './definition.js'
 import { isRefusal, type KeyOrder, type Refusal } from './key-order.js'
-import { openMulti, type DimensionOrder } from './multi.js'
+import { type DimensionOrder, openMulti } from './multi.js'
 import { openList } from './static.js'
 
 /** The keys of dynamic partitions by the name of their definition, in the order in which they were added. */

@@ -3,9 +3,9 @@
 
 import { openTicks, type Ticks } from '../core/cron/ticks.js'
 import { PARTITION_END_MS_MAX } from '../core/limits.js'
+import { type KeptTicks, openKeptTicks } from './kept-ticks.js'
 import { type KeyNames, openKeyNames } from './key-names.js'
 import { countBelow, type Window } from './key-order.js'
-import { type KeptTicks, openKeptTicks } from './kept-ticks.js'
 import type { Exclusion, TimeDefinition } from './time-definition.js'
 import { firstInstantOf } from './wall-time.js'
 

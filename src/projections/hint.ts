@@ -1,8 +1,8 @@
 // What events that are about to be folded say of each other, so that the rows of a whole backlog are named before any of
 // it is folded. A hint may be wrong (its event is refused): it may name too many rows, and never decides anything.
 
-import type { Partitions } from '../events/partitions.js'
 import type { EventOf } from '../events/event.js'
+import type { Partitions } from '../events/partitions.js'
 import type { BatchEntry } from './outcome.js'
 import type { TaskRow } from './run-table.js'
 

@@ -6,7 +6,7 @@ import type { LedgerEvent } from '../events/event.js'
 import type { QuarantineReason } from './outcome-table.js'
 import { isExpired, type RetentionPolicy } from './retention.js'
 import type { Json } from './table.js'
-import type { Rows, RowKey, TableName } from './tables.js'
+import type { RowKey, Rows, TableName } from './tables.js'
 import type { WorkingSet } from './working-set.js'
 
 /** A part of a batch as it was parsed: an event, or what could not become one. */

@@ -2,10 +2,10 @@
 // reached, attempts that were lost, ticks that were decided, what was refused, how long dispatches took. It keeps nothing
 // and names nobody.
 
-import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
-import type { ScheduleTickRow } from './schedule-table.js'
 import { REFUSAL_REASONS } from './outcome.js'
 import { QUARANTINE_REASONS } from './outcome-table.js'
+import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
+import type { ScheduleTickRow } from './schedule-table.js'
 import { isOver } from './state-machine.js'
 import type { Change, WorkingSet } from './working-set.js'
 

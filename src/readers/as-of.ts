@@ -1,18 +1,18 @@
 // Opens an older revision: what was believed then. It walks the published chain and reads nothing else.
 
 import { isOperatingError, missing } from '../core/errors.js'
+import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
 import {
   type ChainPage,
-  checkpointName,
   chainName,
+  checkpointName,
+  type Pointer,
   parseChainPage,
   parseCheckpoint,
-  type Pointer,
   type Revision,
 } from '../tables/revision.js'
 import { openSnapshot, readDocument, readPointer, readRevision, type Snapshot, type TableStore } from '../tables/snapshot.js'
-import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
 
 /** The newest revision published at or before an instant, or a revision by its sequence or its id. */
 export type Moment = { readonly at: number } | { readonly sequence: number } | { readonly revision: string }

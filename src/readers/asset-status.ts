@@ -1,10 +1,10 @@
 // What is materialized of an asset, over all its partitions. Rows are read page by page: the time grows with the partitions
 // that were ever tried, the memory does not.
 
-import type { PartitionStatusRow } from '../projections/asset-table.js'
-import type { RowKey } from '../projections/tables.js'
 import { isRefusal } from '../partitions/key-order.js'
 import { keyOrderOf } from '../partitions/order.js'
+import type { PartitionStatusRow } from '../projections/asset-table.js'
+import type { RowKey } from '../projections/tables.js'
 import type { View } from './reader.js'
 
 export type AssetStatus = {

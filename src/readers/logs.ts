@@ -2,8 +2,8 @@
 // arrives after a later one is seen by those who read from the beginning, and not by who is past it.
 
 import { type AttemptIds, logChunkName, logFolder } from '../core/keys.js'
-import { readIntact } from '../storage/read-intact.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { readIntact } from '../storage/read-intact.js'
 
 /** The next line to read. */
 export type LogPlace = { readonly chunk: number; readonly line: number }

@@ -1,11 +1,11 @@
 // The newest events of the ledger in the order of their creation, folded or not. It reads segments, and no table.
 
+import type { Scope } from '../core/ids.js'
 import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
+import { ulidTime } from '../core/ulid.js'
 import { inFoldOrder, listSegments, readSegment, type SegmentHead } from '../ledger/read.js'
 import { LEDGER_PREFIX, parseSegment } from '../ledger/segment.js'
-import { ulidTime } from '../core/ulid.js'
 import type { ObjectStore } from '../storage/object-store.js'
-import type { Scope } from '../core/ids.js'
 
 export type TailEntry = {
   readonly segment: string

@@ -1,15 +1,15 @@
 // What is materialized of the assets that a task is made from: for each of its partitions the one with the same key, or all
 // that there are where the two are not partitioned alike.
 
-import { instantText } from '../core/time.js'
-import { UPSTREAM_METADATA_MAX, UPSTREAM_ROWS_MAX } from '../core/limits.js'
 import type { Json } from '../core/canonical.js'
+import { UPSTREAM_METADATA_MAX, UPSTREAM_ROWS_MAX } from '../core/limits.js'
+import { instantText } from '../core/time.js'
+import { isRefusal } from '../partitions/key-order.js'
 import { keyOrderOf } from '../partitions/order.js'
 import { expandSelector } from '../partitions/selector.js'
 import type { AssetDefinitionRow, PartitionStatusRow } from '../projections/asset-table.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { keyText, type RowKey } from '../projections/tables.js'
-import { isRefusal } from '../partitions/key-order.js'
 import { readAssetGraph } from './assets.js'
 import type { View } from './reader.js'
 import { readRows } from './rows.js'

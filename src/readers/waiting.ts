@@ -1,9 +1,9 @@
 // Tasks that are due and not dispatched, with the pools that each would count in. Whoever counts them reads all of them:
 // the time grows with how many wait.
 
-import type { TaskRow, RunRow } from '../projections/run-table.js'
 import { isDue } from '../projections/dispatch-order.js'
 import { cappedTagsIn, dispatchPoolKeys } from '../projections/pool.js'
+import type { RunRow, TaskRow } from '../projections/run-table.js'
 import type { RowKey } from '../projections/tables.js'
 import { readAssetGraph } from './assets.js'
 import { type Pools, readPools } from './pools.js'

@@ -1,8 +1,8 @@
 // A code location: the assets that are deployed and served together, and the schedules that ask for them.
 
+import { cyclesIn } from '../core/cycle.js'
 import { LOCATION_DEFINITIONS_MAX } from '../core/limits.js'
 import { compareText } from '../core/order.js'
-import { cyclesIn } from '../core/cycle.js'
 import { type Asset, isAsset } from './dependency.js'
 import { DefinitionError, shown, wrong } from './fault.js'
 import { type Check, type Faults, idOf, isObject, memberFaults, type Shape } from './member.js'

@@ -3,8 +3,8 @@
 import { SAME_KEY_ONLY } from '../partitions/mapping/deployable.js'
 import type { RunContext } from './context.js'
 import type { AssetDefinition } from './definition.js'
-import { idOf, isObject, type Check, type Faults, memberFaults, twice } from './member.js'
 import { shown, wrong } from './fault.js'
+import { type Check, type Faults, idOf, isObject, memberFaults, twice } from './member.js'
 import type { RunResult } from './result.js'
 
 /** By name in the registry of symbols: the copy of this module that a user's code has makes the same assets. */

@@ -1,7 +1,7 @@
 // What `import … from 'servo'` gives: how assets, partitions and code locations are written, and the types that such code
 // names. Workers and loaders are not among it.
 
-export { asset, type AssetOptions } from './asset.js'
+export { type AssetOptions, asset } from './asset.js'
 export { type CodeLocation, type CodeLocationOptions, defineCodeLocation } from './code-location.js'
 export type { LogFields, Logger, Progress, RunContext, RunPartitions, UpstreamMaterialization } from './context.js'
 export type { RetryOptions } from './definition.js'
@@ -11,24 +11,24 @@ export {
   type CronOptions,
   type CronPartitions,
   cronPartitions,
-  daily,
   type DailyOptions,
   type DailyPartitions,
-  hourly,
+  daily,
   type HourlyOptions,
   type HourlyPartitions,
-  monthly,
+  hourly,
   type MonthlyOptions,
   type MonthlyPartitions,
   type MultiPartitions,
+  monthly,
   multiPartitions,
   type Partitions,
-  staticPartitions,
   type StaticPartitions,
-  weekly,
+  staticPartitions,
   type WeeklyOptions,
   type WeeklyPartitions,
+  weekly,
 } from './partitions.js'
-export { lastComplete, type Schedule, schedule, type ScheduleOptions } from './schedule.js'
-export type { DimensionKeys, LastComplete } from './schedule-definition.js'
 export type { Materialization, Metadata, RunResult, Skip } from './result.js'
+export { lastComplete, type Schedule, type ScheduleOptions, schedule } from './schedule.js'
+export type { DimensionKeys, LastComplete } from './schedule-definition.js'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { definitionHash } from '../core/keys.js'
 import { scheduleDeployed } from '../api/contract/schedule.js'
+import { definitionHash } from '../core/keys.js'
 import { asset } from './asset.js'
 import { defineCodeLocation } from './code-location.js'
 import { describeLocation } from './definition.js'

@@ -3,7 +3,7 @@
 
 import type { Bucket, File } from '@google-cloud/storage'
 import { corrupt, isOperatingError, messageOf, missing, unavailable } from '../core/errors.js'
-import { scopedStore } from './scoped.js'
+import { crc32cHex } from '../core/hash.js'
 import {
   type DeleteAnswer,
   type GetAnswer,
@@ -15,7 +15,7 @@ import {
   type PutAnswer,
   type PutOptions,
 } from './object-store.js'
-import { crc32cHex } from '../core/hash.js'
+import { scopedStore } from './scoped.js'
 
 export type GcsStoreOptions = {
   readonly bucket: string

@@ -4,7 +4,7 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { unavailable } from '../core/errors.js'
 import { isFsError, whenThere } from './local-file.js'
-import { type ObjectPlace, generationPath, parseGenerationFile } from './local-path.js'
+import { generationPath, type ObjectPlace, parseGenerationFile } from './local-path.js'
 
 /** Each try fails only because somebody removed a generation in this very moment. */
 const TRIES_MAX = 100

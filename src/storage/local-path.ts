@@ -1,8 +1,8 @@
 // Where an object of the local store lies: `{folder}/{buckets}/{component}.g{generation}`. What is named by time, number
 // or digest goes into bucket folders, so that no folder grows with history and a listing opens the few that it needs.
 
-import { sha256Hex } from '../core/hash.js'
 import { assert } from '../core/errors.js'
+import { sha256Hex } from '../core/hash.js'
 
 export type ObjectPlace = {
   readonly name: string

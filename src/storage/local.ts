@@ -2,8 +2,8 @@
 // `{name}.g{N}`, the highest N wins (LEDGER section 4). A write makes a temporary file durable, links it to the next
 // number, which is create-only, and makes the folder durable before it answers. Nobody ever holds a lock.
 
-import { closeSync, existsSync, linkSync, mkdirSync, openSync, unlinkSync } from 'node:fs'
 import { randomBytes } from 'node:crypto'
+import { closeSync, existsSync, linkSync, mkdirSync, openSync, unlinkSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { assert, messageOf, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
@@ -30,8 +30,8 @@ import {
   isSwept,
   isTombstoneDue,
   SWEEP_STEPS,
-  sweepObject,
   type Sweeper,
+  sweepObject,
   WRITER_FLAG,
 } from './local-sweep.js'
 import {

@@ -13,8 +13,8 @@ import { createGroupCache, type GroupFile } from './groups/group-cache.js'
 import { scanRows } from './groups/scan-rows.js'
 import { mayFit, runsOf } from './key-range.js'
 import { decodeRows, encodeRows } from './parquet.js'
-import { mergeFiles, type MergeSource, streamFiles } from './parquet-merge.js'
-import { quote, readParquet, scanQueries, type SourceSql, sqlTypeOf } from './parquet-query.js'
+import { type MergeSource, mergeFiles, streamFiles } from './parquet-merge.js'
+import { quote, readParquet, type SourceSql, scanQueries, sqlTypeOf } from './parquet-query.js'
 import type { FileReference, Scan, TableFiles } from './table-files.js'
 
 export type ParquetFilesOptions = DuckDbOptions & {

@@ -1,7 +1,7 @@
 // What processes count, for whoever watches them: the parts that API and automation have in common. Labels come from small
 // sets that are known ahead: a label that grew with the data would cost more than what it measures.
 
-import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client'
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
 export type Labels = Readonly<Record<string, string>>
 

@@ -1,12 +1,12 @@
 // Sends spans to a collector by OTLP over HTTP. This is the only file that names the SDK, and it is loaded only where an
 // endpoint is set. A collector that does not answer costs spans, and nothing else.
 
-import { context, type Context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Context, context, ROOT_CONTEXT, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources'
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node'
-import { AsyncLocalStorage } from 'node:async_hooks'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { messageOf } from '../core/errors.js'
 import { type Contexts, createSpans } from './spans.js'
 import type { Attributes, Tracing } from './tracing.js'

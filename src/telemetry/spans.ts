@@ -1,8 +1,18 @@
 // Tracing by the API of OpenTelemetry, over whatever tracer there is: that of this process, or one that a user's module has
 // registered in a worker.
 
-import { type Context, isSpanContextValid, ROOT_CONTEXT, type Span as ApiSpan, trace } from '@opentelemetry/api'
-import { type SpanContext, SpanKind, SpanStatusCode, TraceFlags, type Tracer } from '@opentelemetry/api'
+import {
+  type Span as ApiSpan,
+  type Context,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api'
 import { readTraceparent } from '../core/traceparent.js'
 import type { Span, SpanStart, Tracing } from './tracing.js'
 

@@ -3,10 +3,10 @@
 
 import type { Decision } from '../controllers/decision.js'
 import { holdUntil, type Recorded } from '../controllers/hold.js'
-import { PUBLISH_AFTER_MS, RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
-import { instantMs } from '../core/time.js'
 import { crc32cHex } from '../core/hash.js'
 import { listSha256 } from '../core/keys.js'
+import { PUBLISH_AFTER_MS, RECONCILE_PASSES_MAX, SEGMENT_BYTES_MAX } from '../core/limits.js'
+import { instantMs } from '../core/time.js'
 import { stampDrafts } from '../events/draft.js'
 import type { LedgerEvent } from '../events/event.js'
 import { type AppendAnswer, GROUP_SHARE } from '../ledger/append.js'

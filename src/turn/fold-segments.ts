@@ -3,8 +3,8 @@
 import { stampMs } from '../core/time.js'
 import { readSegment, type SegmentHead } from '../ledger/read.js'
 import type { ParsedSegment } from '../ledger/segment.js'
-import { countEntries, parseStored } from '../ledger/stored-segment.js'
 import { addToSetSum } from '../ledger/set-sum.js'
+import { countEntries, parseStored } from '../ledger/stored-segment.js'
 import { foldBatch } from '../projections/fold.js'
 import { type Hints, hintsOf } from '../projections/hint.js'
 import type { EventOutcome } from '../projections/outcome.js'
@@ -12,7 +12,7 @@ import type { RetentionPolicy } from '../projections/retention.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { FoldedSegment, OutcomeCounts } from '../tables/revision.js'
-import { isLoaded, loadRows, type Lookup } from './load.js'
+import { isLoaded, type Lookup, loadRows } from './load.js'
 import { type Traces, withTrace } from './trace.js'
 
 /** What was folded since the last publish. */

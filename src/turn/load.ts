@@ -3,8 +3,8 @@
 
 import { assert } from '../core/errors.js'
 import { readList } from '../ledger/lists.js'
-import { keysOf, listsOf, mayNameMore } from '../projections/need.js'
 import type { Hints } from '../projections/hint.js'
+import { keysOf, listsOf, mayNameMore } from '../projections/need.js'
 import type { BatchEntry } from '../projections/outcome.js'
 import type { KeyedRow, LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
 import { keyText } from '../projections/tables.js'

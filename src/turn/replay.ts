@@ -2,7 +2,7 @@
 // live ones row for row. It takes every stamp and every rule from the record, and writes nothing to the live workspace.
 
 import { readRevisions } from '../compactor/chain.js'
-import { compareTables, type Difference, DIFFERENCES_MAX } from '../compactor/compare.js'
+import { compareTables, DIFFERENCES_MAX, type Difference } from '../compactor/compare.js'
 import { mergeBase } from '../compactor/merge.js'
 import { publish } from '../compactor/publish.js'
 import { assert, missing } from '../core/errors.js'
@@ -15,7 +15,7 @@ import { setSumText } from '../ledger/set-sum.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { FoldedSegment, Revision } from '../tables/revision.js'
 import { openSnapshot, overlaySize, readPointer, type TableStore } from '../tables/snapshot.js'
-import { foldSegments, readSegments, type Pending } from './fold-segments.js'
+import { foldSegments, type Pending, readSegments } from './fold-segments.js'
 import { pendingAfter } from './pass.js'
 import { EMPTY_WORKSPACE, lookupIn, type Workspace } from './workspace.js'
 

@@ -1,8 +1,8 @@
 // What a turn leaves in the traces of those whose events it folded: one span in each, told of when the publish has happened,
 // so that a turn is the same with it and without. However much it folds, what it keeps and sends for it is bounded.
 
-import { readTraceparent, traceIdOf } from '../core/traceparent.js'
 import type { Clock } from '../core/time.js'
+import { readTraceparent, traceIdOf } from '../core/traceparent.js'
 import type { Attributes, Tracing } from '../telemetry/tracing.js'
 
 /** By trace id. */

@@ -19,8 +19,8 @@ import { setSumText } from '../ledger/set-sum.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { OutcomeCounts } from '../tables/revision.js'
 import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
-import { foldSegments, readSegments } from './fold-segments.js'
 import { decide } from './decide.js'
+import { foldSegments, readSegments } from './fold-segments.js'
 import { differingHotRows, loadHotState } from './hot-state.js'
 import { noteWaiting } from './mended.js'
 import { findMissed, listNewSegments } from './order.js'
@@ -30,9 +30,9 @@ import {
   closedThrough,
   foldVersionOf,
   lagOf,
+  notePublish,
   type Pass,
   pendingAfter,
-  notePublish,
   processedThrough,
   type TurnDeps,
   takeSlice,

@@ -16,7 +16,7 @@ import {
   stateQuery,
 } from './contract.js'
 import { backoffMs, isTimeToBeginAnew, setStatus } from './loop.js'
-import { errorText, maintenanceDetails, type MaintenanceStatus } from './words.js'
+import { errorText, type MaintenanceStatus, maintenanceDetails } from './words.js'
 
 const { maintain } = wf.proxyActivities<Pick<Activities, 'maintain'>>(MAINTENANCE_OPTIONS)
 

@@ -18,7 +18,7 @@ import {
   type WorkspaceLoopInput,
 } from './contract.js'
 import { backoffMs, isTimeToBeginAnew, setStatus } from './loop.js'
-import { errorText, statusOf, turnSummary, waitSummary, workspaceDetails, type WorkspaceStatus } from './words.js'
+import { errorText, statusOf, turnSummary, type WorkspaceStatus, waitSummary, workspaceDetails } from './words.js'
 
 const decider = wf.proxyActivities<Pick<Activities, 'turn'>>(TURN_OPTIONS)
 const work = wf.proxyActivities<Pick<Activities, 'handOver'>>(HAND_OVER_OPTIONS)

@@ -32,7 +32,7 @@ try {
 let folder = ''
 beforeAll(async () => {
   folder = realpathSync(mkdtempSync(join(tmpdir(), 'servo-load-')))
-  await compileTo(join(folder, 'servo'), ['src/core', 'src/core/cron', 'src/partitions', 'src/sdk'])
+  await compileTo(join(folder, 'servo'), ['src/core', 'src/core/cron', 'src/partitions', 'src/partitions/mapping', 'src/sdk'])
 }, TIMEOUT_MS)
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

@@ -1,15 +1,15 @@
 // The controllers in a turn: what they say is appended, folded and published, and what they read was loaded before.
 
 import { describe, expect, test } from '@jest/globals'
-import { attemptId } from '../../src/core/run-id.js'
 import { listSha256 } from '../../src/core/keys.js'
+import { attemptId } from '../../src/core/run-id.js'
 import { writeList } from '../../src/ledger/lists.js'
 import { createReader } from '../../src/readers/reader.js'
 import { createReconcile } from '../../src/turn/controllers.js'
 import type { Unheard } from '../../src/turn/outage.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
-import { runIdOf } from '../fixtures/say.js'
 import type { DeciderOptions } from '../fixtures/roles.js'
+import { runIdOf } from '../fixtures/say.js'
 import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'
 
 const SECRET = { secret_key_id: 's1', secret: 'servo-golden-secret' }

@@ -9,8 +9,8 @@ import type { LedgerEvent } from '../../src/events/event.js'
 import { createReconcile } from '../../src/turn/controllers.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import type { TurnWatch } from '../../src/turn/watch.js'
-import { createScenario, once } from '../fixtures/scenario.js'
 import { NOW, ulidOf } from '../fixtures/say.js'
+import { createScenario, once } from '../fixtures/scenario.js'
 
 const SECRET = { secret_key_id: 's1', secret: 'servo-golden-secret' }
 const reconcile = createReconcile({ secret: SECRET })

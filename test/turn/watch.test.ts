@@ -3,7 +3,7 @@
 import { expect, test } from '@jest/globals'
 import { unavailable } from '../../src/core/errors.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
-import { createAppender, type AppendEnd } from '../../src/ledger/append.js'
+import { type AppendEnd, createAppender } from '../../src/ledger/append.js'
 import type { PublishReport, TurnEnd, TurnWatch } from '../../src/turn/watch.js'
 import { findMissed } from '../fixtures/roles.js'
 import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'

@@ -11,6 +11,7 @@ import { protocolSuite } from './protocol.js'
 const SOURCES = [
   'src/core',
   'src/core/cron',
+  'src/partitions/mapping',
   'src/events',
   'src/partitions',
   'src/api/contract',

@@ -1,5 +1,5 @@
-import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { CloudTasksClient } from '@google-cloud/tasks'
+import { afterEach, beforeEach, expect, jest, test } from '@jest/globals'
 import { openTasksClient } from './client.js'
 
 const VARIABLE = 'GOOGLE_APPLICATION_CREDENTIALS'

@@ -2,9 +2,9 @@
 // alike must cost none of them, if it is mended before their start deadlines; one that is this attempt's own must not be
 // tried for ever.
 
-import { cutText } from '../../core/text.js'
-import { ERROR_MESSAGE_BYTES_MAX } from '../../core/limits.js'
 import { messageOf } from '../../core/errors.js'
+import { ERROR_MESSAGE_BYTES_MAX } from '../../core/limits.js'
+import { cutText } from '../../core/text.js'
 import type { SendAnswer } from '../dispatch.js'
 
 /** In the order of their numbers. */

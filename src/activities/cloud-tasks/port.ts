@@ -8,7 +8,7 @@ import { createPause, type Heard } from '../pause.js'
 import type { TasksClient } from './client.js'
 import { meaningOf, type StatusClass } from './errors.js'
 import { createRoom } from './room.js'
-import { taskOf, type TaskSettings } from './task.js'
+import { type TaskSettings, taskOf } from './task.js'
 
 export type CloudTasksDeps = TaskSettings & {
   readonly clock: Pick<Clock, 'now' | 'elapsed'>

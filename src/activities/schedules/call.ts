@@ -1,13 +1,13 @@
 // What the loop of a schedule calls: it says what was signalled, sees to it that what is due is decided, and answers how the
 // schedule stands. It decides nothing: the turn does, and where that has published already, nobody is asked.
 
-import type { Scope } from '../../core/ids.js'
-import { manualTickId } from '../../core/keys.js'
-import { unavailable } from '../../core/errors.js'
-import { BACKSTOP_MS, SCHEDULE_CALL_WAIT_MS_MAX } from '../../core/limits.js'
-import { type Clock, instantText } from '../../core/time.js'
 import type { RunDeps } from '../../commands/run-request.js'
 import type { Submit } from '../../commands/submit.js'
+import { unavailable } from '../../core/errors.js'
+import type { Scope } from '../../core/ids.js'
+import { manualTickId } from '../../core/keys.js'
+import { BACKSTOP_MS, SCHEDULE_CALL_WAIT_MS_MAX } from '../../core/limits.js'
+import { type Clock, instantText } from '../../core/time.js'
 import type { ScheduleTickRow } from '../../projections/schedule-table.js'
 import type { Current } from '../../readers/current.js'
 import type { View } from '../../readers/reader.js'

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { createScheduleStory, SCHEDULE_ID } from '../../../test/fixtures/schedule-story.js'
 import { NOW } from '../../../test/fixtures/say.js'
+import { createScheduleStory, SCHEDULE_ID } from '../../../test/fixtures/schedule-story.js'
 import { createVirtualTime } from '../../../test/fixtures/virtual-time.js'
 import { createSchedulePokes } from './pokes.js'
 

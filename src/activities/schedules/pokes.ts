@@ -2,10 +2,10 @@
 // that only ticked are left alone: their timers see to it. A thousand at once are one deploy, so few go out at a time. What
 // fails is sent again, a bounded number of times: ensureLoops finds most of the rest, and a new name only at the next fire.
 
-import type { ChangedEntities } from '../../turn/watch.js'
-import type { Workspace } from '../../turn/workspace.js'
 import { type Clock, SECOND_MS } from '../../core/time.js'
 import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
+import type { ChangedEntities } from '../../turn/watch.js'
+import type { Workspace } from '../../turn/workspace.js'
 
 export type SchedulePokesDeps = {
   /** false: it runs already, and waits for what it did not find. */

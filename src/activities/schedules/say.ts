@@ -1,15 +1,15 @@
 // Says in the ledger what was signalled in Temporal, as the API says it: the same events under keys of their request, so
 // that whatever is said twice is there once. What cannot be said is answered as a sentence, and is not tried again.
 
-import { ID_RULES, idFault } from '../../core/ids.js'
-import { manualTickId } from '../../core/keys.js'
-import { REASON_CHARACTERS_MAX } from '../../core/limits.js'
-import { cutText } from '../../core/text.js'
 import { isProblem, type Problem } from '../../commands/problem.js'
 import type { RunDeps } from '../../commands/run-request.js'
 import { scheduleStatusDraft } from '../../commands/schedule/status.js'
 import { planScheduleTrigger } from '../../commands/schedule/trigger.js'
 import { refusedBatch, type Submit, submitDrafts } from '../../commands/submit.js'
+import { ID_RULES, idFault } from '../../core/ids.js'
+import { manualTickId } from '../../core/keys.js'
+import { REASON_CHARACTERS_MAX } from '../../core/limits.js'
+import { cutText } from '../../core/text.js'
 import type { Draft } from '../../events/draft.js'
 import { instant as instantSchema } from '../../events/value.js'
 import type { View } from '../../readers/reader.js'

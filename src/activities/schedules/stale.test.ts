@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
-import { createScheduleStory, SCHEDULE_ID } from '../../../test/fixtures/schedule-story.js'
 import { NOW } from '../../../test/fixtures/say.js'
+import { createScheduleStory, SCHEDULE_ID } from '../../../test/fixtures/schedule-story.js'
 import { HOUR_MS, MINUTE_MS } from '../../core/time.js'
 import type { Schedule } from '../../readers/schedules.js'
 import { undecidedAt } from './report.js'

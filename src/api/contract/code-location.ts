@@ -5,8 +5,8 @@ import { assetDefinition } from '../../events/asset.js'
 import { partitionsAsked } from '../../events/partitions.js'
 import { count, dependency, id, instant, longCount } from '../../events/value.js'
 import { outcome } from './outcome.js'
-import { scheduleDeployed } from './schedule.js'
 import { commanded, flag, nextCursor, pageQuery, shortText, waitMs } from './page.js'
+import { scheduleDeployed } from './schedule.js'
 
 export const locationParams = z.object({ location_name: id('name') })
 export const locationListQuery = z.strictObject(pageQuery)

@@ -3,19 +3,19 @@
 
 import { z } from 'zod'
 import {
+  CANCEL_PATH,
   callback,
   callbackAnswer,
   callbacksRequest,
   callbacksResponse,
-  CANCEL_PATH,
   cancelRequest,
   cancelResponse,
   completedRequest,
   completedResponse,
   DELIVERY_BY_QUEUE,
   DELIVERY_HEADER,
-  dispatch,
   DISPATCH_PATH,
+  dispatch,
   dispatchAnswer,
   dispatchRequest,
   dispatchResponse,

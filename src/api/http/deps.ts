@@ -10,16 +10,16 @@ import type {
   RawServerDefault,
 } from 'fastify'
 import type { AttemptDeps } from '../../commands/attempt.js'
+import type { LogCounts } from '../../commands/logs.js'
 import type { RunDeps } from '../../commands/run-request.js'
 import type { Submit } from '../../commands/submit.js'
-import type { LogCounts } from '../../commands/logs.js'
 import type { Clock } from '../../core/time.js'
 import type { Secrets } from '../../core/token.js'
 import type { OidcVerifier } from '../../oidc/verifier.js'
 import type { Current } from '../../readers/current.js'
 import type { FreshDeps } from '../../readers/fresh.js'
-import type { ApiMetrics } from '../../telemetry/api-metrics.js'
 import type { Reader } from '../../readers/reader.js'
+import type { ApiMetrics } from '../../telemetry/api-metrics.js'
 import type { ApiTypes } from './compilers.js'
 
 /** `needed`: without it nothing can be answered. What is missing otherwise makes the process degraded, and is waited for. */

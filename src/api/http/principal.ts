@@ -1,9 +1,9 @@
 // Who asks. People and programs have the API's token; a worker's callback has the token of its attempt, and that alone.
 
 import type { FastifyRequest } from 'fastify'
+import { problem } from '../../commands/problem.js'
 import { hmacSha256 } from '../../core/hash.js'
 import { isSame, readToken, type TokenClaims } from '../../core/token.js'
-import { problem } from '../../commands/problem.js'
 import { RefusedError } from '../problems.js'
 import type { ApiDeps } from './deps.js'
 

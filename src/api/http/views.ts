@@ -1,8 +1,8 @@
 // The revision that a request is answered from, and how the answer says which one it was.
 
 import { isProblem, type Problem, problem } from '../../commands/problem.js'
-import type { View } from '../../readers/reader.js'
 import { readFresh } from '../../readers/fresh.js'
+import type { View } from '../../readers/reader.js'
 import { RefusedError } from '../problems.js'
 import type { AnyReply, ApiDeps } from './deps.js'
 

@@ -2,9 +2,9 @@
 
 import type { Command } from 'commander'
 import { startApi } from '../../bin/api.js'
-import { readApiConfig, type Environment } from '../../bin/config.js'
-import { API_SETTINGS, configured, withServerSettings } from './server-options.js'
+import { type Environment, readApiConfig } from '../../bin/config.js'
 import { note } from './print.js'
+import { API_SETTINGS, configured, withServerSettings } from './server-options.js'
 import { onSignal } from './until-signal.js'
 
 export function addApiCommand(command: Command, environment: Environment, version: string): void {

@@ -1,10 +1,10 @@
 // `servo automation`: the loops of a workspace, until it is interrupted.
 
 import type { Command } from 'commander'
-import { readAutomationConfig, type Environment } from '../../bin/config.js'
 import { startAutomation } from '../../bin/automation.js'
-import { AUTOMATION_SETTINGS, configured, withServerSettings } from './server-options.js'
+import { type Environment, readAutomationConfig } from '../../bin/config.js'
 import { note } from './print.js'
+import { AUTOMATION_SETTINGS, configured, withServerSettings } from './server-options.js'
 import { onSignal } from './until-signal.js'
 
 export function addAutomationCommand(command: Command, environment: Environment): void {

@@ -4,7 +4,7 @@
 import { z } from 'zod'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { CodeLocation } from '../answers.js'
-import { ApiError, type ApiClient } from '../client.js'
+import { type ApiClient, ApiError } from '../client.js'
 
 export const WORKER_URL_DEFAULT = 'http://127.0.0.1:7801'
 export const WORKER_URL_VARIABLE = 'SERVO_WORKER_URL'

@@ -1,9 +1,9 @@
 // `servo deploy`: the code location of a module or a document, whole. What it changes is shown first, and the deploy is made for exactly the
 // version that was shown: who comes in between is not overwritten.
 
-import type { Command } from 'commander'
 import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Command } from 'commander'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { DeployAnswer, DeployAsked, Outcome } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'

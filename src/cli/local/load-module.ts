@@ -2,7 +2,7 @@
 // in a sentence, and ends the command with 2.
 
 import type { CodeLocation } from '../../sdk/code-location.js'
-import { loadCodeLocation, LoadError } from '../../sdk/load.js'
+import { LoadError, loadCodeLocation } from '../../sdk/load.js'
 import { UsageError } from '../exit-code.js'
 
 export async function loadModule(path: string): Promise<CodeLocation> {

@@ -2,10 +2,10 @@
 
 import { type Command, InvalidArgumentError } from 'commander'
 import { openReader } from '../../bin/deps.js'
-import { openAsOf, type Moment } from '../../readers/as-of.js'
-import { parseCondition, presentRow, readableTables, readRows } from '../../readers/rows.js'
-import { isUlid } from '../../core/ids.js'
 import { missing } from '../../core/errors.js'
+import { isUlid } from '../../core/ids.js'
+import { type Moment, openAsOf } from '../../readers/as-of.js'
+import { parseCondition, presentRow, readableTables, readRows } from '../../readers/rows.js'
 import { collect, parseCount } from '../arguments.js'
 import { UsageError } from '../exit-code.js'
 import { type StoreOptions, withDeps, withStore } from './options.js'

@@ -1,7 +1,7 @@
 // `servo worker`: serves the code location of a module over HTTP until it is told to stop.
 
-import type { Command } from 'commander'
 import { hostname } from 'node:os'
+import type { Command } from 'commander'
 import { systemClock, systemRandom } from '../../bin/clock.js'
 import { readTracing, readWorkerProofConfig, type WorkerProofConfig } from '../../bin/config.js'
 import { openIdentity, openVerifier } from '../../bin/oidc-config.js'

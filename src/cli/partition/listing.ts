@@ -2,7 +2,7 @@
 
 import { PARTITION_END_MS_MAX, PARTITION_KEYS_LISTED_MAX } from '../../core/limits.js'
 import { zonedText } from '../../core/zoned-text.js'
-import { parseDefinition, type PartitionDefinition } from '../../partitions/definition.js'
+import { type PartitionDefinition, parseDefinition } from '../../partitions/definition.js'
 import { indexRange, isRefusal, type KeyOrder, type Window } from '../../partitions/key-order.js'
 import { openOrder } from '../../partitions/order.js'
 import { UsageError } from '../exit-code.js'

@@ -1,9 +1,9 @@
 // From what is typed after `servo run start` to the body of the request. Pure.
 
-import { UsageError } from '../exit-code.js'
-import { keyRangeOf } from '../key-range.js'
 import type { RunAsked } from '../answers.js'
 import { tagsOf } from '../arguments.js'
+import { UsageError } from '../exit-code.js'
+import { keyRangeOf } from '../key-range.js'
 
 export type StartOptions = {
   readonly partition?: readonly string[]

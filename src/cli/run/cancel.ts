@@ -1,7 +1,7 @@
 // `servo run cancel`: some runs by their ids, or all open ones that fit.
 
-import type { Command } from 'commander'
 import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
 import { RUN_STATES } from '../../api/contract/run.js'
 import type { CancelAccepted, CancelManyAccepted, Run } from '../answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'

@@ -1,7 +1,7 @@
 // `servo run rerun`: what did not succeed of a run, or all of it, as a new run.
 
-import type { Command } from 'commander'
 import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
 import type { RerunAsked, RunAccepted } from '../answers.js'
 import { type ApiOptions, type Around, sessionOf, withApi, withExample } from '../api-command.js'
 import { collectTag, parseInteger, tagsOf } from '../arguments.js'

@@ -1,7 +1,7 @@
 // `servo run start`.
 
-import type { Command } from 'commander'
 import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
 import type { RunAccepted } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { collect, collectTag, parseInteger } from '../arguments.js'

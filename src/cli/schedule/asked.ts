@@ -1,7 +1,7 @@
 // From options, or a document, to what is asked for of a schedule. What is wrong with it comes back from the API, all of it.
 
-import type { Command } from 'commander'
 import { readFile } from 'node:fs/promises'
+import type { Command } from 'commander'
 import { messageOf } from '../../core/errors.js'
 import { collect, collectTag, parseCount, parseInteger, parseOneOf, tagsOf } from '../arguments.js'
 import { UsageError } from '../exit-code.js'

@@ -1,7 +1,7 @@
 // `servo schedule trigger`.
 
-import type { Command } from 'commander'
 import { randomUUID } from 'node:crypto'
+import type { Command } from 'commander'
 import type { ScheduleTriggered } from '../answers.js'
 import { type Around, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseInstant } from '../arguments.js'

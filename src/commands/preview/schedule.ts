@@ -1,11 +1,11 @@
 // What a schedule would do at an instant, if nothing else happened until then: the controller's own decisions, one after the
 // other as turns would make them, and nothing is said.
 
-import { OWED_SPANS_KEPT_MAX } from '../../core/limits.js'
-import { instantText } from '../../core/time.js'
 import { type DecidedTick, type DecisionContext, decideSchedule, type ScheduleDecision } from '../../controllers/schedule-decision.js'
 import { dueOf } from '../../controllers/schedule-due.js'
 import { openScheduleTicks } from '../../core/cron/schedule-ticks.js'
+import { OWED_SPANS_KEPT_MAX } from '../../core/limits.js'
+import { instantText } from '../../core/time.js'
 import { owedAfter } from '../../projections/schedule-owed.js'
 import type { ScheduleStateRow } from '../../projections/schedule-table.js'
 import { openTick } from '../../projections/tick-request.js'

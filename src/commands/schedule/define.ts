@@ -1,7 +1,7 @@
 // Makes, changes, renames and removes schedules that no code location defines. Pure but for what it looks up.
 
-import { definitionHash, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
 import { isUlid } from '../../core/ids.js'
+import { definitionHash, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
 import type { Draft } from '../../events/draft.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
 import { readAssetGraph } from '../../readers/assets.js'

@@ -2,8 +2,8 @@
 // by the API, or belong to other locations, are never touched.
 
 import { canonicalBytes } from '../../core/canonical.js'
-import { definitionHash, deployedScheduleId, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
 import { isUlid } from '../../core/ids.js'
+import { definitionHash, deployedScheduleId, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
 import { compareText } from '../../core/order.js'
 import type { Draft } from '../../events/draft.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'

@@ -1,8 +1,8 @@
 // Which schedule a command is for, and what stands in the way of every command.
 
 import { suggestion } from '../../core/spelling.js'
-import { findSchedule, readSchedules, type Schedule } from '../../readers/schedules.js'
 import type { View } from '../../readers/reader.js'
+import { findSchedule, readSchedules, type Schedule } from '../../readers/schedules.js'
 import { type Problem, problem } from '../problem.js'
 
 /** Who commands and, if they like, why. */

@@ -1,7 +1,7 @@
 // From partitions of one asset to those of the other, in both directions: numbers in, numbers out, as ranges. What has no
 // partner on the other side is left out.
 
-import { isCalendar, type Calendar } from '../calendar.js'
+import { type Calendar, isCalendar } from '../calendar.js'
 import { isRefusal, type KeyOrder } from '../key-order.js'
 import type { SingleMapping } from './definition.js'
 import { clipSpan, indexesIn, mergeSpans, type Span, spansOf } from './spans.js'

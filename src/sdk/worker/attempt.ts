@@ -9,12 +9,12 @@ import { inSpan, type Span, type Tracing, within } from '../../telemetry/tracing
 import { type RunContext, runPartitions } from '../context.js'
 import type { Asset } from '../dependency.js'
 import { createPost, describe, isTaken, type Post, repeat } from './call.js'
-import { type CallAnswer, isWorthRepeating } from './post-json.js'
 import type { CallbackLine } from './callback-line.js'
 import { type Heartbeats, startHeartbeats } from './heartbeat.js'
 import { createLogSender, type LogSender } from './log-sender.js'
 import { type CodeEnd, type Outcome, outcomeOf, refusedReport } from './outcome.js'
 import { pause } from './pause.js'
+import { type CallAnswer, isWorthRepeating } from './post-json.js'
 import { createStop, type Stop } from './stop.js'
 
 export type WorkerClock = { readonly now: () => number; readonly elapsed: () => number }

@@ -3,8 +3,8 @@
 
 import { type HeartbeatRequest, heartbeatResponse } from '../../api/contract/worker.js'
 import { describe, isTaken } from './call.js'
-import type { CallAnswer } from './post-json.js'
 import { pause } from './pause.js'
+import type { CallAnswer } from './post-json.js'
 import { progressOf } from './progress.js'
 
 export type HeartbeatOptions = {

@@ -5,9 +5,9 @@ import { type LogLine, type LogsRequest, logsResponse } from '../../api/contract
 import { LOG_BYTES_MAX, LOG_LINES_PER_CHUNK_MAX } from '../../core/limits.js'
 import type { Logger } from '../context.js'
 import { describe, isTaken } from './call.js'
-import type { CallAnswer } from './post-json.js'
 import { logLineOf } from './log-line.js'
 import { pause } from './pause.js'
+import type { CallAnswer } from './post-json.js'
 
 export type LogSenderOptions = {
   /** Sends one chunk until it is answered, or until `hurry` is aborted. */

@@ -1,10 +1,10 @@
 // What came of an attempt's code, as the callback `completed` says it. Whatever the code threw or returned, this answers.
 
 import type { CompletedRequest } from '../../api/contract/worker.js'
-import { DURATION_SECONDS_MAX, ERROR_MESSAGE_BYTES_MAX } from '../../core/limits.js'
 import { utf8Bytes } from '../../core/canonical.js'
-import { isPlainText } from '../../core/ids.js'
 import { messageOf } from '../../core/errors.js'
+import { isPlainText } from '../../core/ids.js'
+import { DURATION_SECONDS_MAX, ERROR_MESSAGE_BYTES_MAX } from '../../core/limits.js'
 import { shown } from '../fault.js'
 import { readResult } from '../result.js'
 import type { StopKind } from './stop.js'

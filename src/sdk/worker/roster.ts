@@ -4,9 +4,9 @@
 import type { Dispatch, DispatchAnswer } from '../../api/contract/worker.js'
 import { suggestion } from '../../core/spelling.js'
 import type { CodeLocation } from '../code-location.js'
-import { pause } from './pause.js'
 import type { Asset } from '../dependency.js'
 import type { Attempt } from './attempt.js'
+import { pause } from './pause.js'
 
 export type RosterOptions = {
   readonly location: CodeLocation

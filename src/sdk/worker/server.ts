@@ -4,13 +4,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { z } from 'zod'
 import {
   CANCEL_PATH,
-  cancelRequest,
   type CancelRequest,
+  cancelRequest,
   DELIVERY_BY_QUEUE,
   DELIVERY_HEADER,
   DISPATCH_PATH,
-  dispatchRequest,
   type DispatchRequest,
+  dispatchRequest,
   SIGNATURE_HEADER,
 } from '../../api/contract/worker.js'
 import { messageOf } from '../../core/errors.js'
@@ -27,8 +27,8 @@ import {
   notFound,
   notProved,
   notSigned,
-  type Problem,
   PROBLEM_TYPE,
+  type Problem,
   type RequestName,
   tooLarge,
 } from './problem.js'

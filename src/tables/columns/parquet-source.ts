@@ -15,7 +15,7 @@ import {
 } from './column-data.js'
 import type { FileColumn, FileLayout } from './file-column.js'
 import { columnsOfKey, compareRows } from './key-order.js'
-import { declaredPlaces, type FileBytes, openHandle, openParquet, readRange, RUN_VERIFY } from './parquet-reader.js'
+import { declaredPlaces, type FileBytes, openHandle, openParquet, RUN_VERIFY, readRange } from './parquet-reader.js'
 import type { Parquet } from './parquet-writer.js'
 import { rowKeyAt } from './row-decoder.js'
 

@@ -11,8 +11,8 @@ import { createScratch, recordBatchStream, type Scratch, schemaMessage } from '.
 import { type ColumnData, compareTexts } from './column-data.js'
 import { FILE_LAYOUTS, type FileColumn, type FileLayout, storageOf } from './file-column.js'
 import { readFooter, replaceNotes } from './parquet-footer.js'
-import { type RowGroup, rowCount } from './row-group.js'
 import { hasValue, integerAt, rowKeyAt, textAt } from './row-decoder.js'
+import { type RowGroup, rowCount } from './row-group.js'
 
 export type Parquet = typeof import('parquet-wasm')
 export type Compression = 'snappy' | 'zstd'

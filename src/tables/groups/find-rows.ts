@@ -2,10 +2,10 @@
 // the others only where a key is there.
 
 import { keyText, type LooseRow, type RowKey } from '../../projections/tables.js'
-import { declaredPlaces } from '../columns/parquet-reader.js'
-import { columnsOfKeys } from '../columns/key-order.js'
 import type { ColumnData } from '../columns/column-data.js'
 import type { FileLayout } from '../columns/file-column.js'
+import { columnsOfKeys } from '../columns/key-order.js'
+import { declaredPlaces } from '../columns/parquet-reader.js'
 import { integerAt } from '../columns/row-decoder.js'
 import type { GroupFile } from './group-cache.js'
 import { findKeys, sortedKeys } from './key-search.js'

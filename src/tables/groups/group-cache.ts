@@ -9,7 +9,7 @@ import type { GroupColumns } from '../columns/arrow-memory.js'
 import { type ColumnData, copyColumn, dataBytes } from '../columns/column-data.js'
 import type { FileLayout } from '../columns/file-column.js'
 import { columnsOfKey } from '../columns/key-order.js'
-import { type FileBytes, openHandle, openParquet, type ParquetReader, readRange, RUN_VERIFY } from '../columns/parquet-reader.js'
+import { type FileBytes, openHandle, openParquet, type ParquetReader, RUN_VERIFY, readRange } from '../columns/parquet-reader.js'
 import { loadParquet } from '../columns/parquet-writer.js'
 
 /** A file that may be asked for any column of any group. */

@@ -3,10 +3,10 @@
 
 import { compareKeys, type RowKey } from '../../projections/tables.js'
 import type { GroupColumns } from '../columns/arrow-memory.js'
+import type { ColumnData } from '../columns/column-data.js'
 import type { FileLayout } from '../columns/file-column.js'
 import { columnsOfKey, compareRows } from '../columns/key-order.js'
 import { rowKeyAt } from '../columns/row-decoder.js'
-import type { ColumnData } from '../columns/column-data.js'
 import type { GroupFile } from './group-cache.js'
 
 /** True from some row on. */

@@ -13,7 +13,7 @@ import { equalPrefix } from '../key-range.js'
 import type { Condition, Scan } from '../table-files.js'
 import type { GroupFile } from './group-cache.js'
 import { firstPast, type IsPast, lastGroupBefore } from './key-search.js'
-import { partialLayout, type PartialLayout, pickPartly, pickRows } from './row-picker.js'
+import { type PartialLayout, partialLayout, pickPartly, pickRows } from './row-picker.js'
 
 /** Rows that are tested at once. */
 const SLICE_ROWS = 128

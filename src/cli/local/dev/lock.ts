@@ -3,7 +3,7 @@
 import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../exit-code.js'
-import { identityOf, isRunning, processIdentity, type ProcessIdentity } from './process-identity.js'
+import { identityOf, isRunning, type ProcessIdentity, processIdentity } from './process-identity.js'
 
 const TRIES_MAX = 10
 /** Between making the file and writing into it lie microseconds; one that stays empty is of a process that died there. */

@@ -1,8 +1,8 @@
 // The ports of `servo dev`: every one has a flag, so that two checkouts can run side by side, and one that is taken is named
 // with its flag before anything is started.
 
-import type { Command } from 'commander'
 import { createServer } from 'node:net'
+import type { Command } from 'commander'
 import { UsageError } from '../../exit-code.js'
 
 export type Ports = { readonly port: string; readonly workerPort: string; readonly temporalPort: string; readonly uiPort: string }

@@ -2,7 +2,7 @@
 // started again when it ends.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { pathToFileURL, fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Environment } from '../../../bin/config.js'
 import { messageOf } from '../../../core/errors.js'
 import { type DevServer, startDevServer } from '../temporal-server.js'

@@ -2,7 +2,7 @@
 
 import { API_PREFIX } from '../../../api/contract/path.js'
 import { messageOf } from '../../../core/errors.js'
-import { fail, type Finding, ok, warn } from './finding.js'
+import { type Finding, fail, ok, warn } from './finding.js'
 import { skewFinding } from './store.js'
 
 const TIMEOUT_MS = 5_000

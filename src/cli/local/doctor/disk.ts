@@ -3,7 +3,7 @@
 import { statfs } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { messageOf } from '../../../core/errors.js'
-import { fail, type Finding, ok, warn } from './finding.js'
+import { type Finding, fail, ok, warn } from './finding.js'
 
 const MB = 1_024 ** 2
 const GB = 1_024 ** 3

@@ -1,7 +1,7 @@
 // Node: the version that package.json asks for.
 
 import { readFileSync } from 'node:fs'
-import { fail, type Finding, ok } from './finding.js'
+import { type Finding, fail, ok } from './finding.js'
 
 const PACKAGE = new URL('../../../../package.json', import.meta.url)
 

@@ -1,9 +1,9 @@
 // Programs that a build of the Temporal server needs. Where the server is named or there, nobody misses them.
 
 import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Environment } from '../../../bin/config.js'
 import { type Finding, ok, warn } from './finding.js'
 

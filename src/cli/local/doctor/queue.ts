@@ -1,7 +1,7 @@
 // The queue that attempts go through, where one is configured: whether it is there, and has the limits that were asked for.
 
 import { ConfigError, type Environment, readDispatchConfig } from '../../../bin/config.js'
-import { fail, type Finding, ok, warn } from './finding.js'
+import { type Finding, fail, ok, warn } from './finding.js'
 
 const CHECK = 'queue'
 const PAGE = 'docs/cloud-tasks.md says how it is set up.'

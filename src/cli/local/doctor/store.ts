@@ -7,7 +7,7 @@ import { openDeps, openReader, storeFault, type WorkspaceConfig } from '../../..
 import { messageOf } from '../../../core/errors.js'
 import { CREATION_SKEW_MS_MAX } from '../../../core/limits.js'
 import { agoText, durationText } from '../../moments.js'
-import { fail, type Finding, ok, warn } from './finding.js'
+import { type Finding, fail, ok, warn } from './finding.js'
 
 export type StorePlace = Pick<WorkspaceConfig, 'store' | 'tenant_id' | 'workspace_id' | 'gcs_endpoint'>
 

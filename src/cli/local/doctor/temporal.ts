@@ -4,7 +4,7 @@ import { Connection } from '@temporalio/client'
 import type { TemporalConfig } from '../../../bin/config.js'
 import { messageOf } from '../../../core/errors.js'
 import { missingAttributes } from '../temporal-server.js'
-import { fail, type Finding, ok, warn } from './finding.js'
+import { type Finding, fail, ok, warn } from './finding.js'
 
 const TIMEOUT_MS = 3_000
 

@@ -1,13 +1,13 @@
 // Calls of schedules' loops on a real store, with real turns: what they ask for, and what they answer.
 
 import { expect, test } from '@jest/globals'
-import { createApiWorld, SECRETS } from '../../../test/fixtures/api-world.js'
-import { createSpeaker, ulidOf } from '../../../test/fixtures/say.js'
-import { HOUR_MS } from '../../core/time.js'
-import { createAppender } from '../../ledger/append.js'
-import { createCurrent } from '../../readers/current.js'
-import { createAsk } from './ask.js'
-import { createScheduleCalls } from './call.js'
+import { createAsk } from '../../src/activities/schedules/ask.js'
+import { createScheduleCalls } from '../../src/activities/schedules/call.js'
+import { HOUR_MS } from '../../src/core/time.js'
+import { createAppender } from '../../src/ledger/append.js'
+import { createCurrent } from '../../src/readers/current.js'
+import { createApiWorld, SECRETS } from '../fixtures/api-world.js'
+import { createSpeaker, ulidOf } from '../fixtures/say.js'
 
 const SCHEDULE_ID = ulidOf('hourly')
 

@@ -1,10 +1,10 @@
 import { expect, test } from '@jest/globals'
-import { createScheduleStory, SCHEDULE_ID } from '../../../test/fixtures/schedule-story.js'
-import { NOW } from '../../../test/fixtures/say.js'
-import type { ScheduleTickRow } from '../../projections/schedule-table.js'
-import type { Schedule } from '../../readers/schedules.js'
-import { scheduleDetails } from '../../workflows/words.js'
-import { reportOf } from './report.js'
+import { reportOf } from '../../src/activities/schedules/report.js'
+import type { ScheduleTickRow } from '../../src/projections/schedule-table.js'
+import type { Schedule } from '../../src/readers/schedules.js'
+import { scheduleDetails } from '../../src/workflows/words.js'
+import { NOW } from '../fixtures/say.js'
+import { createScheduleStory, SCHEDULE_ID } from '../fixtures/schedule-story.js'
 
 test('the page of a schedule whose last tick failed says ERROR, and why in the words of the tick', () => {
   const story = createScheduleStory()
