@@ -4,8 +4,7 @@ import { describe, expect, test } from '@jest/globals'
 import { readText } from '../../test/tidy/tree.js'
 import type { AssetDefinition } from '../events/asset.js'
 import { SAME_KEY_ONLY } from '../partitions/mapping/deployable.js'
-import type { AssetDefinitionRow } from '../projections/asset-table.js'
-import { deployFaults } from './deploy-faults.js'
+import { deployFaults, rowOf } from './deploy-faults.js'
 
 const DAYS = { type: 'daily', start_date: '2025-01-01' } as const
 const REGIONS = { type: 'static', keys: ['eu', 'us'] } as const
@@ -22,30 +21,13 @@ const mapped = (down: Partitions, mapping: Mapping): AssetDefinition => ({
   ...partitioned('down', down),
   deps: [{ asset_key: 'up', ...(mapping === undefined ? {} : { mapping }) }],
 })
-const rowOf = (definition: AssetDefinition): AssetDefinitionRow => ({
-  asset_key: definition.asset_key,
-  definition_hash: '',
-  state: 'CURRENT',
-  location_name: 'elsewhere',
-  location_version: 1,
-  group_name: null,
-  description: null,
-  code_version: null,
-  partitions: definition.partitions ?? null,
-  deps: definition.deps,
-  definition,
-  defined_at: 0,
-  current_since_at: null,
-  ended_at: null,
-  row_version: 1,
-  last_event_id: '',
-})
+const NOW_MS = Date.parse('2025-06-01T00:00:00Z')
 
 /** The faults of a deploy of both, which have to be those of a deploy of one beside the other. */
 function faultsOf(down: Partitions, up: Partitions, mapping: Mapping) {
   const [one, other] = [mapped(down, mapping), partitioned('up', up)]
-  const together = deployFaults({ location_name: 'shop', assets: [one, other] }, new Map(), [], 0)
-  expect(deployFaults({ location_name: 'shop', assets: [one] }, new Map([['up', rowOf(other)]]), [], 0)).toEqual(together)
+  const together = deployFaults({ location_name: 'shop', assets: [one, other] }, new Map(), [], NOW_MS)
+  expect(deployFaults({ location_name: 'shop', assets: [one] }, new Map([['up', rowOf(other, 'elsewhere')]]), [], NOW_MS)).toEqual(together)
   return together
 }
 

@@ -40,7 +40,8 @@ function graphAfter({ location_name, assets }: Deploy, current: Current): AssetG
   return assetGraphOf([...others, ...assets.map((definition) => rowOf(definition, location_name))])
 }
 
-const rowOf = (definition: AssetDefinition, location_name: string): AssetDefinitionRow => ({
+/** As it is kept, before it is. */
+export const rowOf = (definition: AssetDefinition, location_name: string): AssetDefinitionRow => ({
   asset_key: definition.asset_key,
   definition_hash: '',
   state: 'CURRENT',
