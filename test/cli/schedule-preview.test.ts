@@ -62,7 +62,7 @@ describe('servo schedule preview', () => {
     [['--cron', '@daily', '--timezone', 'Europe/Berln'], 'There is no time zone "Europe/Berln". Did you mean "Europe/Berlin"?'],
     [['--cron', '@daily', '--from', '2025-03-09'], 'Give an instant with its offset, such as 2025-03-09T03:00:00-04:00'],
     [['--cron', '@daily', '--count', '1001'], 'Give 1000 at most, and ask again from the last one.'],
-    [[], "Say which: a schedule by its name, or a cron with --cron."],
+    [[], 'Say which: a schedule by its name, or a cron with --cron.'],
   ])('%j is not understood, with what to do', async (args, sentence) => {
     const { code, stdout, stderr } = await preview(...args)
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
