@@ -57,8 +57,11 @@ async function readWithHyparquet(table: TableName, bytes: Uint8Array): Promise<u
   return rows.map((row) => ['tenant_id', 'workspace_id', ...columnsOf(table).map(([name]) => name)].map((name) => row[name] ?? null))
 }
 
+let written = 0
+/** Each under a name of its own, as table files are: DuckDB keeps what it has read of a name, within a tick of the file's clock. */
 async function writeTemporary(bytes: Uint8Array): Promise<string> {
-  const path = join(folder, 'file.parquet')
+  written += 1
+  const path = join(folder, `file-${written}.parquet`)
   await writeFile(path, bytes)
   return path
 }
