@@ -62,7 +62,7 @@ describe('servo partition keys', () => {
 
   test.each<[string, unknown, readonly string[], string]>([
     ['what is no JSON', 'days', [], '--definition: stdin is no JSON.'],
-    ['a wrong definition', { ...DAYS, timezone: 'Berlin' }, [], "The partitions' timezone must be a name of the IANA time zone database"],
+    ['a wrong definition', { ...DAYS, timezone: 'Berlin' }, [], 'There is no time zone "Berlin". Did you mean "Europe/Berlin"?'],
     ['a wrong key', DAYS, ['--range', '2025-01-01..2025-01-06'], 'The nearest key is "2025-01-07".'],
     [
       'a key that is not there yet',
