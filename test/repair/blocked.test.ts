@@ -171,25 +171,6 @@ test('is over, which is said, where its attempts end before one is taken; and is
   await world.hand_over?.settled()
   await world.turn.run()
   expect((await world.look('runs')).rows.map((row) => row['state'])).toEqual(['CANCELLED'])
-  await sweepFor(2)
-  expect(said.slice(1)).toEqual([
-    expect.stringMatching(/^main has no attempts to hand over any more\. It took none for 2\d s, and is asked again with the next one\.$/),
-  ])
-  await sweepFor(60)
-  await request()
-  expect(said.slice(2)).toEqual([expect.stringMatching(/^main takes no attempts, and is asked less and less often/)])
-})
-
-test('is over, which is said, where its attempts end before one is taken; and is said again with the next one', async () => {
-  answerOf = refuse(404)
-  await request()
-  await sweepFor(20)
-  const [run] = (await world.look('runs')).rows
-  await people.post(`/runs/${String(run?.['run_id'])}/cancel?wait=true`)
-  await world.turn.run()
-  await world.hand_over?.settled()
-  await world.turn.run()
-  expect((await world.look('runs')).rows.map((row) => row['state'])).toEqual(['CANCELLED'])
   // A try of its own may follow soon.
   await sweepFor(58)
   expect(said).toHaveLength(1)
