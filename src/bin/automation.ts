@@ -53,7 +53,7 @@ const TIMINGS: LoopTimings = { backstop_ms: BACKSTOP_MS, backstop_ms_max: BACKST
 const SHUTDOWN_GRACE_MS = 10_000
 const SHUTDOWN_FORCE_MS = 15_000
 /** Loops of one workspace: one a schedule, and a few. One that is not kept is replayed from its history with each look. */
-const CACHED_WORKFLOWS_MAX = 6_000
+const CACHED_WORKFLOWS_MAX = 1_500
 /** How long a step of a loop waits for the process that has the loop in its memory. That one may be dead, and another can
  *  read the loop's history within a moment. */
 const STICKY_WAIT_MS = 3_000
