@@ -25,7 +25,7 @@ function watched(...down: readonly (readonly [number, number])[]) {
 }
 
 test('workers can speak as long as the API answers, and where it is down for a moment only', async () => {
-  const { time, watch, logged } = watched([5, 6])
+  const { time, watch, logged } = watched([5, 5.2])
   await time.pass(30_000)
   expect(watch.unheard()).toBeUndefined()
   expect(logged).toEqual([])
@@ -36,7 +36,7 @@ test('they cannot while it is down, and ten seconds after it is back that is rem
   await time.pass(8_500)
   expect(watch.unheard()).toEqual({ for_ms: 3_500, over_for_ms: 0, left_ms: 15 * 60_000 - 3_500 })
   await time.pass(20_500)
-  expect(watch.unheard()).toEqual({ for_ms: 24_000, over_for_ms: 9_000, left_ms: 15 * 60_000 - 24_000 })
+  expect(watch.unheard()).toEqual({ for_ms: 24_000, over_for_ms: 8_750, left_ms: 15 * 60_000 - 24_000 })
   await time.pass(2_000)
   expect(watch.unheard()).toBeUndefined()
   expect(logged).toEqual([
@@ -51,11 +51,26 @@ test('an API that never answered from here is no evidence of anything', async ()
   expect([watch.unheard(), logged]).toEqual([undefined, []])
 })
 
-test('nobody asks while no attempt is out', async () => {
+test('nobody asks while no attempt is out, but once, to know that it can be reached from here', async () => {
   const { time, state } = watched()
   state.isNeeded = false
   await time.pass(600_000)
-  expect(state.asked).toBe(0)
+  expect(state.asked).toBe(1)
+})
+
+test('that it is away is known before an attempt has been silent for two seconds', async () => {
+  const { time, watch } = watched([5.001, 60])
+  await time.pass(5_001 + 1_500)
+  expect(watch.unheard()).toMatchObject({ over_for_ms: 0 })
+})
+
+test('an attempt that begins, and finds the API gone at the next look, is not given up for it', async () => {
+  const { time, state, watch } = watched([5.5, 60])
+  state.isNeeded = false
+  await time.pass(5_600)
+  state.isNeeded = true
+  await time.pass(1_000)
+  expect(watch.unheard()).toMatchObject({ over_for_ms: 0 })
 })
 
 const MINUTE = 60_000

@@ -26,6 +26,8 @@ export type ApiWatch = {
 }
 
 const ASK_EVERY_MS = SECOND_MS
+/** After the first failure: an attempt that is silent for the shortest time that may be asked for must not be given up meanwhile. */
+const ASK_AGAIN_MS = SECOND_MS / 4
 const ANSWER_WITHIN_MS = 2 * SECOND_MS
 /** One failure may be a connection that was cut. */
 const FAILURES_MIN = 2
@@ -82,9 +84,10 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
 
   async function go(): Promise<void> {
     for (;;) {
-      await clock.sleep(ASK_EVERY_MS)
+      await clock.sleep(failures > 0 && !isDown() ? ASK_AGAIN_MS : ASK_EVERY_MS)
       if (stopping.aborted) return
-      if (isNeeded() !== false) {
+      // Until it was reached once it is asked by all means: an attempt may begin and the API be gone between two looks.
+      if (!wasReached || isNeeded() !== false) {
         const asked_at = clock.elapsed()
         const fault = await ask()
         if (fault === undefined) noteAnswer(asked_at)
