@@ -5,7 +5,6 @@ import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { editFault } from './mutants/check.js'
 import { MUTANTS } from './mutants/mutants.js'
-import { cruise, ENTRIES, type Graph, planted, plantedFiles, ruleNames, unreached } from './tidy/graph.js'
 import {
   commandsIn,
   decisionFaults,
@@ -16,19 +15,20 @@ import {
   OLDER_INVARIANTS,
   olderInvariantFaults,
 } from './tidy/documents.js'
+import { cruise, ENTRIES, type Graph, planted, plantedFiles, ruleNames, unreached } from './tidy/graph.js'
 import {
+  type Linted,
   lint,
   lintConfiguration,
-  type Linted,
   NEEDLESS,
   PLANTED_FRAME,
-  plantedRules,
   type PlantedLint,
+  plantedRules,
   WELCOME,
   WRONGLY_TYPED,
 } from './tidy/lint.js'
 import { PLANTED_TEXT, type TextFile, textRules, WELCOME_TEXT } from './tidy/text.js'
-import { linkPackages, plantTree, readText, removeTree, repositoryFiles, ROOT, runProcess, runTool } from './tidy/tree.js'
+import { linkPackages, plantTree, ROOT, readText, removeTree, repositoryFiles, runProcess, runTool } from './tidy/tree.js'
 
 /** A tool takes seconds; several test runs at once on one machine make that a minute. */
 const TOOL_TIMEOUT_MS = 300_000

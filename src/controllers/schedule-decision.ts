@@ -3,10 +3,12 @@
 
 import { scheduleRunKey } from '../core/keys.js'
 import { TICK_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
+import { compareText } from '../core/order.js'
 import { cutText } from '../core/text.js'
 import { instantMs, SECOND_MS } from '../core/time.js'
 import type { SkipReason } from '../events/schedule.js'
 import type { Selector } from '../events/value.js'
+import type { RunRow } from '../projections/run-table.js'
 import type { ScheduleDefinitionRow, SkipReasons } from '../projections/schedule-table.js'
 import { type AskedRun, isTickFault, type TickAssets, type TickFault } from '../projections/tick-request.js'
 import { createTickRoom, tooManyRuns } from '../projections/tick-room.js'
@@ -38,6 +40,10 @@ export type DecisionContext = {
   /** The run of the schedule that began first and is not over. */
   readonly activeRunOf: (schedule_id: string) => string | undefined
 }
+
+/** Whatever order they come in: in memory it is that of their arrival, which differs between processes. */
+export const firstRunOf = (runs: readonly RunRow[]): string | undefined =>
+  [...runs].sort((left, right) => left.requested_at - right.requested_at || compareText(left.run_id, right.run_id))[0]?.run_id
 
 /** undefined: there is nothing to decide yet. */
 export function decideSchedule(schedule: DueSchedule, context: DecisionContext): ScheduleDecision | undefined {

@@ -1,9 +1,10 @@
 // When there is something to decide about a schedule: what it owes, a cron that cannot be read, or its next instant. Known
 // for as long as its rows are the same, so that a turn over thousands of schedules opens no cron.
 
-import { openScheduleTicks, type Ticks } from '../core/cron/schedule-ticks.js'
+import type { Ticks } from '../core/cron/schedule-ticks.js'
 import { instantMs, SECOND_MS } from '../core/time.js'
 import type { OwedSpan, ScheduleDefinitionRow, ScheduleStateRow } from '../projections/schedule-table.js'
+import { ticksOf } from '../projections/schedule-ticks.js'
 import type { WorkingSet } from '../projections/working-set.js'
 
 export type Due = {
@@ -34,7 +35,7 @@ function findDue(definition: ScheduleDefinitionRow, state: ScheduleStateRow): Du
   // The oldest first, and all of it before anything else: a later decision would count as one of what is older, too.
   const owed = firstOwed(state.owed)
   if (owed !== undefined || state.status === 'PAUSED') return owed ?? null
-  const ticks = openScheduleTicks({ cron: definition.cron_expressions, timezone: definition.timezone })
+  const ticks = ticksOf(definition)
   if ('problem' in ticks) {
     return isTold(definition, state) ? null : { kind: 'UNREADABLE', at: nextSecond(state.floor_at), problem: ticks.problem }
   }
@@ -45,7 +46,7 @@ function findDue(definition: ScheduleDefinitionRow, state: ScheduleStateRow): Du
 /** A cron that cannot be read has no instants to count; the definition that replaced it fires for itself. */
 function firstOwed(owed: readonly OwedSpan[]): Due | undefined {
   for (const span of owed) {
-    const ticks = openScheduleTicks({ cron: span.cron_expressions, timezone: span.timezone })
+    const ticks = ticksOf(span)
     if ('problem' in ticks) continue
     const first = ticks.next(instantMs(span.from))
     if (first !== null && first <= instantMs(span.to)) return { kind: 'OWED', at: 0, span, ticks }

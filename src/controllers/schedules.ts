@@ -19,7 +19,7 @@ import {
 } from '../projections/tick-request.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Decision, ReconcileState } from './decision.js'
-import { type DecidedTick, type DecisionContext, decideSchedule, type ScheduleDecision } from './schedule-decision.js'
+import { type DecidedTick, type DecisionContext, decideSchedule, firstRunOf, type ScheduleDecision } from './schedule-decision.js'
 import { type DueSchedule, schedulesToCome } from './schedule-due.js'
 
 /** Of each schedule one decision a round: the next one rests on the version that this one leaves. */
@@ -59,19 +59,13 @@ function contextOf(rows: WorkingSet, now: number): DecisionContext {
       opened.set(key, tick)
       return tick
     },
-    activeRunOf: (schedule_id) => firstRunOf(rows, schedule_id),
+    activeRunOf: (schedule_id) => firstRunOf([...rows.openRunsOf(schedule_id)]),
   }
 }
 
 function graphOf(rows: WorkingSet): AssetGraph {
   const current = [...rows.hotRows('asset_definitions')].filter(({ state }) => state === 'CURRENT')
   return assetGraphOf(current.sort((left, right) => compareText(left.asset_key, right.asset_key)))
-}
-
-/** In memory they are in the order of their arrival, which differs between processes. */
-function firstRunOf(rows: WorkingSet, schedule_id: string): string | undefined {
-  const runs = [...rows.openRunsOf(schedule_id)]
-  return runs.sort((left, right) => left.requested_at - right.requested_at || compareText(left.run_id, right.run_id))[0]?.run_id
 }
 
 function say({ definition, state }: DueSchedule, decided: ScheduleDecision, identity: RunIdentity): Decision {

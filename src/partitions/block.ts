@@ -3,8 +3,8 @@
 import { assert } from '../core/errors.js'
 import { escaped } from './key-format.js'
 import { type Entry, indexRange, isRefusal, type KeyOrder, type Refusal } from './key-order.js'
-import { mergeSpans, type Span, spansOf } from './mapping/spans.js'
 import { type DimensionOrder, isMulti, joined, type MultiOrder } from './multi.js'
+import { mergeSpans, type Span, spansOf } from './spans.js'
 
 export type DimensionSelector =
   | { readonly keys: readonly string[] }

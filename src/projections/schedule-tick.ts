@@ -124,7 +124,7 @@ function decided(state: ScheduleStateRow, { ticks, skipped, to }: Ticked['payloa
 }
 
 function lastOf(state: Last, tick: Tick | undefined, skipped: Skipped | undefined): Last {
-  const newest: Last[] = [state]
+  const newest: Last[] = []
   if (tick !== undefined)
     newest.push({ last_scheduled_for: instantMs(tick.scheduled_for), last_tick_id: tick.tick_id, last_tick_status: tick.status })
   if (skipped !== undefined)

@@ -1,11 +1,11 @@
 // Schedules at one revision: what each is and how it stands, by id or by name, and what became of their instants.
 
-import { openScheduleTicks } from '../core/cron/schedule-ticks.js'
 import { isUlid } from '../core/ids.js'
 import { compareText } from '../core/order.js'
 import { selectAssets } from '../projections/asset-selection.js'
 import type { RunRow } from '../projections/run-table.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleTickRow } from '../projections/schedule-table.js'
+import { ticksOf } from '../projections/schedule-ticks.js'
 import type { Condition } from '../tables/table-files.js'
 import { readAssetGraph } from './assets.js'
 import { type Newest, type Place, readNewest } from './newest.js'
@@ -98,7 +98,7 @@ async function selectorOf(view: View, asset: string): Promise<(asset_selection: 
 /** When it fires next; null: it is paused or removed, it has no instants left, or its cron cannot be read. */
 export function nextFireMs({ definition, state }: Schedule, now: number): number | null {
   if (state.status !== 'ACTIVE') return null
-  const ticks = openScheduleTicks({ cron: definition.cron_expressions, timezone: definition.timezone })
+  const ticks = ticksOf(definition)
   return 'problem' in ticks ? null : ticks.next(Math.max(now, state.floor_at))
 }
 

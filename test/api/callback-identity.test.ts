@@ -1,14 +1,14 @@
 // Where the API asks who calls back: the token of the attempt opens it, and another one says which program it is.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { createLocalJWKSet } from 'jose'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createOidcVerifier } from '../../src/oidc/verifier.js'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { createLocalJWKSet } from 'jose'
 import { KeySetError, openKeySet } from '../../src/oidc/key-set.js'
+import { createOidcVerifier } from '../../src/oidc/verifier.js'
 import { ACCOUNT, createSigner, ISSUER, type Signer } from '../faults/cloud-tasks/signer.js'
-import { API_TOKEN, createApiWorld, createAsker, type Asker, dispatched, MAIN, type Out } from '../fixtures/api-world.js'
+import { API_TOKEN, type Asker, createApiWorld, createAsker, dispatched, MAIN, type Out } from '../fixtures/api-world.js'
 
 const AUDIENCE = 'https://servo.example.com'
 const world = createApiWorld()

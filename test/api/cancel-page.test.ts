@@ -1,9 +1,9 @@
 // What the documents say of how long a cancel takes, against the code: each bound is read from the page and compared, and a
 // bound that nobody compares is a fault.
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { SWEEP_EVERY_MS, waitMs } from '../../src/activities/workspace.js'
 import { CANCELLED_RUNS_MAX, CANCELS_PER_REQUEST_MAX } from '../../src/core/limits.js'
 import { SECOND_MS } from '../../src/core/time.js'

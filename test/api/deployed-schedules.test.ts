@@ -2,8 +2,8 @@
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { isUlid } from '../../src/core/ids.js'
-import { type ApiWorld, type Asker, createApiWorld, createAsker, definition, MAIN } from '../fixtures/api-world.js'
 import { createAppender } from '../../src/ledger/append.js'
+import { type ApiWorld, type Asker, createApiWorld, createAsker, definition, MAIN } from '../fixtures/api-world.js'
 import { createSpeaker, ulidOf } from '../fixtures/say.js'
 
 let world: ApiWorld

@@ -1,10 +1,10 @@
 // What chaos has started ends with it, whatever it was doing: a process that was stopped does not hear a polite request.
 
-import { afterEach, expect, test } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach, expect, test } from '@jest/globals'
 import { until } from '../fixtures/until.js'
 import { startGuard } from './guard.js'
 

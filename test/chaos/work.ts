@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError } from '../../src/cli/client.js'
 import type { Random } from '../fixtures/random.js'
 import type { Asked } from '../system/side-effects.js'
-import { type GraphName, GRAPHS } from './location.js'
+import { GRAPHS, type GraphName } from './location.js'
 import type { World } from './world.js'
 
 type Wish = {

@@ -1,8 +1,8 @@
 // `servo run cancel` with a filter on an API that answers with no more than some runs at a time.
 
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { main } from '../../src/cli/main.js'
 import { saidWhile } from '../fixtures/said-while.js'
 

@@ -1,10 +1,10 @@
 // `servo deploy` and `servo asset` on a real API with real turns: what is shown before, what stands after.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { freePort } from '../fixtures/free-port.js'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Commands, startBetween, startCommands } from '../fixtures/api-commands.js'
+import { freePort } from '../fixtures/free-port.js'
 import { runServo } from '../fixtures/servo-process.js'
 
 let at: Commands

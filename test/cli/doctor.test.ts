@@ -1,9 +1,9 @@
 // `servo doctor` on what is not there, and on an API and a store that are: what it finds, how it says to mend it.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { PARENT, QUEUE, startFakeCloudTasks } from '../faults/cloud-tasks/fake.js'
 import { createSigner } from '../faults/cloud-tasks/signer.js'
 import { type Commands, startCommands } from '../fixtures/api-commands.js'

@@ -1,9 +1,9 @@
 // A module that cannot be loaded is the same fault for every command that takes one: a sentence, and exit code 2.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { runServo } from '../fixtures/servo-process.js'
 
 let folder = ''

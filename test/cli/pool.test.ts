@@ -1,8 +1,8 @@
 // `servo pool` on a real API with real turns, and what a run's priority, tags and pools mean from the command line.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { dispatched } from '../fixtures/api-world.js'
 import { type Commands, startCommands } from '../fixtures/api-commands.js'
+import { dispatched } from '../fixtures/api-world.js'
 import type { Finished } from '../fixtures/servo-process.js'
 
 let at: Commands

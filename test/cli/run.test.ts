@@ -1,10 +1,10 @@
 // `servo run` and `servo conflicts` on a real API with real turns; the worker's part is said by the test.
 
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { dispatched, MAIN, type Out } from '../fixtures/api-world.js'
 import { type Commands, startCommands } from '../fixtures/api-commands.js'
-import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
+import { dispatched, MAIN, type Out } from '../fixtures/api-world.js'
 import { ulidOf } from '../fixtures/say.js'
+import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
 import { until } from '../fixtures/until.js'
 
 let at: Commands

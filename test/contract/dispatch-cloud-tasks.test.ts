@@ -1,7 +1,7 @@
 // By a queue: the contract of every way, and what only a queue does.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createLocalJWKSet } from 'jose'
 import { openTasksClient, type TasksClient } from '../../src/activities/cloud-tasks/client.js'
 import { createCloudTasksPort } from '../../src/activities/cloud-tasks/port.js'

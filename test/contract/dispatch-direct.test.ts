@@ -1,9 +1,9 @@
 // By requests straight to the worker: the contract of every way, and what each status of a whole request means.
 
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createDirectPort } from '../../src/activities/direct.js'
 import type { Dispatch } from '../../src/api/contract/worker.js'
 import { systemClock } from '../../src/bin/clock.js'

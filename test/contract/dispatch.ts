@@ -2,11 +2,11 @@
 // worker server and real requests.
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Dispatch } from '../../src/api/contract/worker.js'
 import type { DispatchPort } from '../../src/activities/dispatch.js'
+import type { Dispatch } from '../../src/api/contract/worker.js'
+import { systemClock, systemRandom } from '../../src/bin/clock.js'
 import { queueTaskName } from '../../src/core/keys.js'
 import type { Secrets } from '../../src/core/token.js'
-import { systemClock, systemRandom } from '../../src/bin/clock.js'
 import { asset } from '../../src/sdk/asset.js'
 import { defineCodeLocation } from '../../src/sdk/code-location.js'
 import { startWorker, type Worker } from '../../src/sdk/worker/worker.js'

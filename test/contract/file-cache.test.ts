@@ -1,10 +1,10 @@
 // Copies of table files on local disk: compared before use, shared by processes, bounded, and never pulled from under a reader.
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync, readdirSync, readFileSync, statSync, utimesSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { isOperatingError } from '../../src/core/errors.js'
 import { crc32cHex } from '../../src/core/hash.js'
 import { createLocalStore } from '../../src/storage/local.js'

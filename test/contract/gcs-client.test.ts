@@ -2,9 +2,9 @@
 // written here. The client's habits that LEDGER section 3 warns of (a second attempt, a delete after a checksum) show
 // as requests that should not be there.
 
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import { isOperatingError, type OperatingErrorKind } from '../../src/core/errors.js'
 import { crc32cHex } from '../../src/core/hash.js'
 import { createGcsStore } from '../../src/storage/gcs.js'

@@ -1,9 +1,9 @@
 // A listing of the local store opens the folders whose names it needs, however long the history beside them is.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { sha256, sha256Hex } from '../../src/core/hash.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
 import { ulidAt, ulidTimePrefix } from '../../src/core/ulid.js'

@@ -1,9 +1,9 @@
 // Rows by key and by page from files of tiny row groups, with room for hardly any of them, against rows in arrays.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdtemp, readFile, rm, truncate, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isOperatingError } from '../../src/core/errors.js'
 import { keyOfRow, keyText, type LooseRow, type RowKey, type TableName, tableNamed } from '../../src/projections/tables.js'
 import { FILE_LAYOUTS } from '../../src/tables/columns/file-column.js'

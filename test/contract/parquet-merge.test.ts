@@ -1,15 +1,15 @@
 // Merges of table files against a merge of rows in a map, which shares no code with them.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import fc from 'fast-check'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
 import { compareKeys, keyOfRow, keyText, type LooseRow, type TableName } from '../../src/projections/tables.js'
 import { FILE_LAYOUTS } from '../../src/tables/columns/file-column.js'
 import { decodeRows, encodeRows } from '../../src/tables/parquet.js'
-import { mergeFiles, type MergeSource, streamFiles } from '../../src/tables/parquet-merge.js'
+import { type MergeSource, mergeFiles, streamFiles } from '../../src/tables/parquet-merge.js'
 import type { EncodedFile, MergeOptions } from '../../src/tables/table-files.js'
 import { fileOf } from '../fixtures/parquet-file.js'
 import { createRandom } from '../fixtures/random.js'

@@ -1,11 +1,11 @@
 // What only large, old or vanishing Parquet files show: row groups that are left out, files from before a column was
 // declared, copies that go away between two queries.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isOperatingError } from '../../src/core/errors.js'
 import { crc32cHex } from '../../src/core/hash.js'
 import { type LooseRow, type RowKey, tableNamed } from '../../src/projections/tables.js'

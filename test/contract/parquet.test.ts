@@ -1,14 +1,14 @@
 // Table files against two readers that share no code with them: hyparquet and DuckDB.
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { isDeepStrictEqual } from 'node:util'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { parquetMetadata, parquetReadObjects } from 'hyparquet'
 import { compressors } from 'hyparquet-compressors'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { isDeepStrictEqual } from 'node:util'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { canonicalJson } from '../../src/core/canonical.js'
 import { isOperatingError } from '../../src/core/errors.js'
 import type { Column } from '../../src/projections/table.js'

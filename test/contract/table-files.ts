@@ -1,8 +1,8 @@
 // What every adapter of the table files' port promises, compared with rows in arrays. The oracle shares no code with the
 // adapters: it orders text by its UTF-8 bytes and reads conditions in its own words.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isDeepStrictEqual } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isOperatingError } from '../../src/core/errors.js'
 import { crc32cHex } from '../../src/core/hash.js'
 import type { Column, KeyValue } from '../../src/projections/table.js'

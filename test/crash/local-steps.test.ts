@@ -1,13 +1,13 @@
 // Every step of every write of the local store, with a second process at the same name: killed there, before the second
 // one comes or beside it; and stopped there until the second one is done, then let go on.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
 import { lutimesSync, readdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { crc32cHex } from '../../src/core/hash.js'
 import { compareStamps, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
 import { createLocalStore, LOCAL_DELETE_STEPS, LOCAL_MAKE_STEPS, LOCAL_PUT_STEPS } from '../../src/storage/local.js'

@@ -5,9 +5,9 @@ import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { createRandom } from '../fixtures/random.js'
-import { enumerate, type Enumeration } from './enumerate.js'
+import { type Enumeration, enumerate } from './enumerate.js'
 import { type PointSet, pointsIn, type Shard, shardOf } from './points.js'
-import { type Stage, STAGE_NAMES, type StageName, STAGES } from './stages.js'
+import { STAGE_NAMES, STAGES, type Stage, type StageName } from './stages.js'
 
 /** Processes at once, where nobody has divided the work already. */
 const SHARDS = 2

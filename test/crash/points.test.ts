@@ -7,7 +7,7 @@ import { createRandom } from '../fixtures/random.js'
 import { type CrashRun, runCrashStory } from './crash-story.js'
 import { enumerate } from './enumerate.js'
 import { distinctPointsOf, pairsOf, pointsIn, pointsOf, sampleOf, shardOf, sortsOf, textOf } from './points.js'
-import { seedOf, type Stage, STAGES } from './stages.js'
+import { STAGES, type Stage, seedOf } from './stages.js'
 
 const { calls } = await runCrashStory([])
 const seeds = Array.from({ length: 20 }, (_, seed) => seed)

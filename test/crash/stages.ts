@@ -9,7 +9,7 @@ import { createParquetShelf } from '../fixtures/parquet-world.js'
 import type { Random } from '../fixtures/random.js'
 import type { VirtualTime } from '../fixtures/virtual-time.js'
 import { type CrashRun, runCrashStory } from './crash-story.js'
-import { distinctPointsOf, pairsOf, type PointSet, pointsOf, sampleOf } from './points.js'
+import { distinctPointsOf, type PointSet, pairsOf, pointsOf, sampleOf } from './points.js'
 
 export type Stage = {
   /** What is run on it. */

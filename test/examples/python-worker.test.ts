@@ -1,14 +1,14 @@
 // The example in Python from its start to a run that succeeded, as its page says: a worker that knows nothing of Servo but the
 // protocol, and a document that says what it serves.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { RunPage, TaskPage } from '../../src/cli/answers.js'
 import { runServo } from '../fixtures/servo-process.js'
-import { startSystem, type System } from '../fixtures/system.js'
+import { type System, startSystem } from '../fixtures/system.js'
 import { type ListeningProcess, startListening } from '../fixtures/worker-process.js'
-import { readText, ROOT } from '../tidy/tree.js'
+import { ROOT, readText } from '../tidy/tree.js'
 
 const TIMEOUT_MS = 120_000
 /** As the page of the protocol has them, in its order. */

@@ -1,10 +1,10 @@
 // The quickstart in a checkout of its own, loaded as a command loads it, in a process of its own: `import … from 'servo'`
 // is there the checkout's own package. Each asset's code is given what a worker would give it.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { appendFileSync, cpSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { UpstreamMaterialization } from '../../src/sdk/context.js'
 import type { DescribedLocation } from '../../src/sdk/definition.js'
 import { buildPackage } from '../fixtures/built-package.js'

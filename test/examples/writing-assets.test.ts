@@ -1,13 +1,21 @@
 // docs/writing-assets.md: its module is type-checked and loaded as one in a project of its own, what it says is refused
 // is refused with these words, and its figures are those of the code.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { join } from 'node:path'
-import { PRIORITY_MAX, PRIORITY_MIN, TASK_METADATA_BYTES_MAX, TASK_PARTITIONS_MAX } from '../../src/core/limits.js'
-import { ERROR_MESSAGE_BYTES_MAX, LOG_BYTES_MAX, UPSTREAM_METADATA_MAX, UPSTREAM_ROWS_MAX } from '../../src/core/limits.js'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  ERROR_MESSAGE_BYTES_MAX,
+  LOG_BYTES_MAX,
+  PRIORITY_MAX,
+  PRIORITY_MIN,
+  TASK_METADATA_BYTES_MAX,
+  TASK_PARTITIONS_MAX,
+  UPSTREAM_METADATA_MAX,
+  UPSTREAM_ROWS_MAX,
+} from '../../src/core/limits.js'
 import { createPackageProject, type PackageProject } from '../fixtures/package-project.js'
 import { createPlanStory } from '../fixtures/plan-story.js'
-import { readText, ROOT, runProcess, runTool } from '../tidy/tree.js'
+import { ROOT, readText, runProcess, runTool } from '../tidy/tree.js'
 
 const TIMEOUT_MS = 120_000
 const DOCUMENT = readText('docs/writing-assets.md')

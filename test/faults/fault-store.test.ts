@@ -11,11 +11,11 @@ import {
   FAULTS,
   type Fault,
   type FaultRule,
-  faultStore,
   type FaultStoreOptions,
+  faultStore,
   KilledError,
-  plantPoison,
   POISONS,
+  plantPoison,
   skewedClock,
   swarmOfFaults,
 } from './fault-store.js'

@@ -1,6 +1,6 @@
 // F12: hints that are lost, doubled, overtaken by others, or days late. Nothing that is right may need one.
 
-import { DAY_MS, type Clock } from '../../src/core/time.js'
+import { type Clock, DAY_MS } from '../../src/core/time.js'
 import type { Random } from '../fixtures/random.js'
 
 export type HintOptions = {

@@ -4,9 +4,9 @@
 import {
   type Agent,
   createServer,
+  request as httpRequest,
   type IncomingHttpHeaders,
   type IncomingMessage,
-  request as httpRequest,
   type ServerResponse,
 } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,11 +1,11 @@
 // The proxy in front of a store: what the store has done, and what the caller hears of it, for each of its faults.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createRandom } from '../fixtures/random.js'
 import { until } from '../fixtures/until.js'
-import { PROXY_FAULTS, type ProxyFault, startStoreProxy, type StoreProxy } from './store-proxy.js'
+import { PROXY_FAULTS, type ProxyFault, type StoreProxy, startStoreProxy } from './store-proxy.js'
 
 const BODY = 'x'.repeat(1_000)
 

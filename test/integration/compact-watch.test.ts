@@ -1,13 +1,13 @@
 // `servo ledger compact --watch`: what it does beside its turns, and that a store which does not answer is waited for.
 // The loop runs on a real store; its clock is quicker, so that ten minutes are a second.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Deps, openAppender, openDeps, openReader, turnDeps } from '../../src/bin/deps.js'
 import type { CompactReport } from '../../src/cli/local/compact-report.js'
-import { watchWorkspace, type WatchDeps } from '../../src/cli/local/compact-watch.js'
+import { type WatchDeps, watchWorkspace } from '../../src/cli/local/compact-watch.js'
 import { createTroubles } from '../../src/cli/local/troubles.js'
 import { mergeBase } from '../../src/compactor/merge.js'
 import { findMissedSegments } from '../../src/compactor/window.js'

@@ -1,20 +1,20 @@
 // The parts of `servo dev` that are hard to see from outside: its lock, what it writes down, how it renews what it keeps
 // running, and the watch on a module.
 
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type ChildProcess, spawn } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { UsageError } from '../../src/cli/exit-code.js'
 import { openDataFolder } from '../../src/cli/local/dev/data-folder.js'
 import { takeLock } from '../../src/cli/local/dev/lock.js'
 import { refuseBusyPorts } from '../../src/cli/local/dev/ports.js'
 import { identityOf, isRunning } from '../../src/cli/local/dev/process-identity.js'
 import { endLeftOver, openRecords } from '../../src/cli/local/dev/records.js'
-import { keepRunning, type Kept } from '../../src/cli/local/dev/supervisor.js'
+import { type Kept, keepRunning } from '../../src/cli/local/dev/supervisor.js'
 import { watchCode } from '../../src/cli/local/dev/watch.js'
 import { freePort } from '../fixtures/free-port.js'
 import { until } from '../fixtures/until.js'

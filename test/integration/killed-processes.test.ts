@@ -1,13 +1,13 @@
 // Four writers and a compactor on one folder, each killed again and again at a random line of its output and started on
 // the same input: nothing acknowledged is lost, nothing is folded twice, and a replay finds the same rows.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createRandom } from '../fixtures/random.js'
-import { deployLines, STORY_SCOPE, storyLines } from '../fixtures/story-file.js'
 import { runServo, startServo } from '../fixtures/servo-process.js'
+import { deployLines, STORY_SCOPE, storyLines } from '../fixtures/story-file.js'
 
 const WRITERS = 4
 const EVENTS_PER_WRITER = 25_000

@@ -1,10 +1,10 @@
 // The commands of `servo ledger` and `servo table` on a bucket: the real client against a real fake-gcs-server. What each
 // prints in every case is tested on a folder (ledger-cli.test.ts); here that nothing in them needs a folder.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type FakeGcs, startFakeGcs } from '../fixtures/fake-gcs.js'
 import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
 import { STEADY_EVENTS_PER_RUN } from '../fixtures/steady-runs.js'

@@ -3,10 +3,10 @@
 
 /* eslint-disable max-lines -- one story of one program: its parts share stores that take seconds to fill */
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { cp, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Deps, openDeps, openReader } from '../../src/bin/deps.js'
 import { publish } from '../../src/compactor/publish.js'
 import { instantMs } from '../../src/core/time.js'

@@ -1,9 +1,9 @@
 // Commands that only read leave the place as it is: no folder for one that is not there, no file in one that is.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type ServoShell, startServoShell } from '../fixtures/servo-shell.js'
 import { deployLines, STORY_SCOPE } from '../fixtures/story-file.js'
 

@@ -1,10 +1,10 @@
 // What verify says of documents that are gone, altered or cut short: each is named with what to do, everything else is
 // still looked at, and nobody is told to run what is running.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openDeps } from '../../src/bin/deps.js'
 import { encodeRevision, POINTER_NAME, revisionName } from '../../src/tables/revision.js'
 import { readPointer, readRevision } from '../../src/tables/snapshot.js'

@@ -1,11 +1,11 @@
 // All invariants that this layer has, over one workspace and what an oracle saw of it (docs/invariants.md says which
 // come later). Used by the crash enumeration, by the simulation and by the test of each invariant.
 
-import { createMemoryStore } from '../../src/storage/memory.js'
-import { createPlainFiles } from '../fixtures/plain-files.js'
 import { messageOf } from '../../src/core/errors.js'
 import type { Clock } from '../../src/core/time.js'
+import { createMemoryStore } from '../../src/storage/memory.js'
 import { replay } from '../../src/turn/replay.js'
+import { createPlainFiles } from '../fixtures/plain-files.js'
 import { createRandom } from '../fixtures/random.js'
 import type { World } from '../fixtures/world.js'
 import { type Evidence, gatherEvidence, type Surroundings } from './evidence.js'

@@ -1,10 +1,10 @@
 // Everything that the checks look at, read once, below every fault: the ledger as it lies there, the chain of revisions
 // from the pointer back, what folding it gives, and the tables as a reader finds them.
 
-import type { Scope } from '../../src/core/ids.js'
 import { canonicalJson } from '../../src/core/canonical.js'
+import type { Scope } from '../../src/core/ids.js'
 import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
-import { TABLE_NAMES, type LooseRow, type TableName } from '../../src/projections/tables.js'
+import { type LooseRow, TABLE_NAMES, type TableName } from '../../src/projections/tables.js'
 import { createReader } from '../../src/readers/reader.js'
 import type { ObjectHead, ObjectStore } from '../../src/storage/object-store.js'
 import type { Pointer, Revision } from '../../src/tables/revision.js'

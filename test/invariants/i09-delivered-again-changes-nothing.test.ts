@@ -3,8 +3,8 @@ import { MINUTE_MS } from '../../src/core/time.js'
 import type { LooseRow } from '../../src/projections/tables.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import { saidAgain } from '../fixtures/said-again.js'
-import { createScenario } from '../fixtures/scenario.js'
 import { ulidOf } from '../fixtures/say.js'
+import { createScenario } from '../fixtures/scenario.js'
 
 async function tablesAfter(deliveries: number): Promise<readonly LooseRow[]> {
   const { say, writer, decider, world, tell, rows, expectInvariants } = createScenario()

@@ -1,13 +1,13 @@
 // A trigger that rests on what no longer holds, or that was said before, starts no run: for ticks of schedules.
 
 import { expect, test } from '@jest/globals'
+import { sha256 } from '../../src/core/hash.js'
 import { scheduleRunKey, tickId } from '../../src/core/keys.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { stampDrafts } from '../../src/events/draft.js'
 import type { EventOf, LedgerEvent } from '../../src/events/event.js'
-import { sha256 } from '../../src/core/hash.js'
-import { createScheduleStory, requestedIn, SCHEDULE_ID, type ScheduleStory } from '../fixtures/schedule-story.js'
 import { NOW, runIdOf, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
+import { createScheduleStory, requestedIn, SCHEDULE_ID, type ScheduleStory } from '../fixtures/schedule-story.js'
 
 const HOURLY = { cron_expressions: ['0 * * * *'] }
 

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
 import { openAsOf } from '../../src/readers/as-of.js'
+import { filesOfPointer } from '../fixtures/reachable.js'
 import { collect, merge } from '../fixtures/roles.js'
 import { createScenario, once } from '../fixtures/scenario.js'
-import { filesOfPointer } from '../fixtures/reachable.js'
 import { listAll } from './evidence.js'
 
 describe('I16 collection never removes a reachable file, and orphans go in the end', () => {

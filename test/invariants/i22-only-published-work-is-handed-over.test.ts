@@ -1,8 +1,8 @@
 import { afterAll, expect, test } from '@jest/globals'
 import type { Dispatch } from '../../src/api/contract/worker.js'
 import { API_TOKEN, createApiWorld, createAsker, MAIN } from '../fixtures/api-world.js'
-import { createWorker } from '../fixtures/worker.js'
 import { createScenario } from '../fixtures/scenario.js'
+import { createWorker } from '../fixtures/worker.js'
 
 let open: ReturnType<typeof createApiWorld> | undefined
 // Also where a test fails: a server that listens keeps the process alive.

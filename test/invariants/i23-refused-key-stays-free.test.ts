@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { MINUTE_MS } from '../../src/core/time.js'
-import { createWorker } from '../fixtures/worker.js'
 import { createScenario } from '../fixtures/scenario.js'
 import { stubDecider } from '../fixtures/stub-decider.js'
+import { createWorker } from '../fixtures/worker.js'
 
 describe('I23 the key of a refused event stays free', () => {
   test('I23 the same key on a valid basis is applied, at once', async () => {

@@ -1,8 +1,8 @@
 import { expect, test } from '@jest/globals'
-import { MINUTE_MS } from '../../src/core/time.js'
 import type { Dispatch } from '../../src/api/contract/worker.js'
-import { createExecutionStory, type ExecutionStory } from '../simulation/execution/story.js'
+import { MINUTE_MS } from '../../src/core/time.js'
 import type { ApiDoor } from '../simulation/execution/door.js'
+import { createExecutionStory, type ExecutionStory } from '../simulation/execution/story.js'
 import { checkEnds } from './execution-checks.js'
 
 type Behaviour = (story: ExecutionStory, door: ApiDoor, dispatch: Dispatch) => Promise<unknown>

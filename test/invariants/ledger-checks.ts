@@ -1,8 +1,8 @@
 // What must hold of the ledger and of what became of it, whatever crashed in between: each check answers sentences that
 // begin with the invariant they speak for.
 
-import { canonicalJson } from '../../src/core/canonical.js'
 import { createHash } from 'node:crypto'
+import { canonicalJson } from '../../src/core/canonical.js'
 import { instantMs } from '../../src/core/time.js'
 import { segmentName } from '../../src/ledger/segment.js'
 import type { LooseRow, TableName } from '../../src/projections/tables.js'

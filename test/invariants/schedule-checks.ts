@@ -1,7 +1,7 @@
 // I32 over what was recorded: which instants each schedule had, by brute force from its definitions alone, against what its
 // ticks say that became of them. It shares no code with the controller, the fold or the engine that counts instants.
 
-import { instantsByRule, stretchBorders, type CronMeaning } from '../oracle/cron-rule.js'
+import { type CronMeaning, instantsByRule, stretchBorders } from '../oracle/cron-rule.js'
 import { type Stretch, stretchesOf } from '../oracle/zone-clock.js'
 import type { Evidence, StoredEvent } from './evidence.js'
 

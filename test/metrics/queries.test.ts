@@ -1,10 +1,10 @@
 // Dashboard, rules and table of metrics, against what the processes really serve.
 
-import { beforeAll, describe, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from '@jest/globals'
 import { DURATION_BUCKETS_SECONDS } from '../../src/telemetry/metrics.js'
-import { type Served, queryFaults, servedByAll } from './served.js'
+import { queryFaults, type Served, servedByAll } from './served.js'
 
 const read = (path: string) => readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8')
 

@@ -1,12 +1,12 @@
 // Where keys and tokens come from: files that change under a program, addresses that are away.
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { createIdentity } from '../../src/oidc/identity.js'
 import { openKeySet } from '../../src/oidc/key-set.js'
 import { createOidcVerifier } from '../../src/oidc/verifier.js'

@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from '@jest/globals'
 import { firesOf } from '../../src/cli/schedule/preview.js'
 import { zonedText } from '../../src/core/zoned-text.js'
 

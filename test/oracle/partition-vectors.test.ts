@@ -1,6 +1,6 @@
-import { describe, expect, test } from '@jest/globals'
 import { existsSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from '@jest/globals'
 import { listPartitions } from '../../src/cli/partition/listing.js'
 
 // Shared cases, read where they are, and asked as `servo partition keys` is. A checkout without the folder beside it skips

@@ -8,10 +8,10 @@ import { CREATE, type ObjectStore } from '../../src/storage/object-store.js'
 import { buildFilter } from '../../src/tables/bloom.js'
 import { createFilterCache, lookupRows } from '../../src/tables/lookup.js'
 import { loadPage } from '../../src/tables/page.js'
-import { createPlainFiles } from '../fixtures/plain-files.js'
 import type { Part } from '../../src/tables/revision.js'
 import type { Condition, Scan, TableFiles } from '../../src/tables/table-files.js'
 import { compareRowKeys, fitsAll, newestOfEach, randomConditions, randomRows, referenceTo } from '../contract/table-files.js'
+import { createPlainFiles } from '../fixtures/plain-files.js'
 import { createRandom, type Random } from '../fixtures/random.js'
 
 const seed = Number(process.env['SERVO_SEED'] ?? Date.now() % 1_000_000)

@@ -7,8 +7,8 @@ import { SECOND_MS } from '../../src/core/time.js'
 import { createMemoryStore } from '../../src/storage/memory.js'
 import { type FaultRule, faultStore } from '../faults/fault-store.js'
 import { createRandom } from '../fixtures/random.js'
-import { createVirtualTime, VIRTUAL_START } from '../fixtures/virtual-time.js'
 import { ulidOf } from '../fixtures/say.js'
+import { createVirtualTime, VIRTUAL_START } from '../fixtures/virtual-time.js'
 
 const FIRST_SEED = Number(process.env['SERVO_TEST_SEED'] ?? 3_000)
 const SEEDS = Array.from({ length: process.env['SERVO_TEST_SEED'] === undefined ? 60 : 1 }, (_, index) => FIRST_SEED + index)

@@ -1,8 +1,8 @@
 // From a turn to a worker and back, by a queue that delivers twice, in any order, and after its answer was lost: the
 // product's own hand-over, client, worker and API, over real gRPC and HTTP.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { status } from '@grpc/grpc-js'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { createLocalJWKSet } from 'jose'
 import { openTasksClient, type TasksClient } from '../../src/activities/cloud-tasks/client.js'
 import { createCloudTasksPort } from '../../src/activities/cloud-tasks/port.js'

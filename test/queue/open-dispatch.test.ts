@@ -1,10 +1,10 @@
 // The way to the workers as the automation opens it: by its settings, and with a word about the queue.
 
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import type { Dispatch } from '../../src/api/contract/worker.js'
 import { systemClock } from '../../src/bin/clock.js'
 import { readDispatchConfig } from '../../src/bin/config.js'
 import { openDispatch } from '../../src/bin/dispatch.js'
-import type { Dispatch } from '../../src/api/contract/worker.js'
 import { type FakeCloudTasks, PARENT, QUEUE, startFakeCloudTasks } from '../faults/cloud-tasks/fake.js'
 import { createSigner } from '../faults/cloud-tasks/signer.js'
 import { until } from '../fixtures/until.js'

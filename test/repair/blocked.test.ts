@@ -1,9 +1,9 @@
 // A worker that is set up wrongly, from the turn to its port and back: what it costs, what an operator reads, that nothing is
 // lost over it until attempts should have started, and what a user reads then. The product's own hand-over, way and API, over real HTTP.
 
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createDirectPort } from '../../src/activities/direct.js'
 import { systemClock } from '../../src/bin/clock.js'
 import { TALLIED } from '../../src/projections/tally.js'

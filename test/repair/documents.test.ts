@@ -1,9 +1,9 @@
 // Whoever sees that something was mended finds what it means: an entry for every kind that is counted, and for no other. An
 // entry has the same three parts as one of an alert rule.
 
-import { expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { expect, test } from '@jest/globals'
 import { TALLIED } from '../../src/projections/tally.js'
 import { createAutomationMetrics, MENDED } from '../../src/telemetry/automation-metrics.js'
 

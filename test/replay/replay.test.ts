@@ -3,12 +3,12 @@
 // Where no loop of the old code can be left, or a story is new, the histories are recorded anew:
 //   node scripts/run.js test/replay/record.ts [NAME ...]
 
-import { describe, expect, test } from '@jest/globals'
 import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from '@jest/globals'
 import { historyFromJSON, historyToJSON } from '@temporalio/common/lib/proto-utils.js'
-import { DeterminismViolationError } from '@temporalio/workflow'
 import { Worker } from '@temporalio/worker'
+import { DeterminismViolationError } from '@temporalio/workflow'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { workflowId } from '../../src/core/names.js'
 import type { ScheduleCall, ScheduleLoopInput } from '../../src/workflows/contract.js'

@@ -2,6 +2,7 @@
 
 import type { WorkflowHandle } from '@temporalio/client'
 import type { WorkspaceLoopKind } from '../../src/core/names.js'
+import type { LoopTimings, TurnReport } from '../../src/workflows/contract.js'
 import {
   drainSignal,
   mergeDueSignal,
@@ -11,7 +12,6 @@ import {
   resumeSignal,
   triggerUpdate,
 } from '../../src/workflows/contract.js'
-import type { LoopTimings, TurnReport } from '../../src/workflows/contract.js'
 import { failure, type LoopScript, passingFailure } from '../fixtures/scripted-loops.js'
 
 export type Story = LoopScript & {

@@ -1,11 +1,11 @@
 // Modules are loaded in a process of their own, as a command does it: jest has a loader of its own.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { compileTo } from '../fixtures/compiled.js'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { LoadOptions } from '../../src/sdk/load.js'
+import { compileTo } from '../fixtures/compiled.js'
 import { runProcess } from '../tidy/tree.js'
 
 const TIMEOUT_MS = 60_000

@@ -1,14 +1,14 @@
 // Who takes part in a simulation, and what each does in one step. Everything is drawn from the process's own randomness.
 
 import { isOperatingError } from '../../src/core/errors.js'
+import { sha256Hex } from '../../src/core/hash.js'
 import { FOLD_VERSION } from '../../src/core/limits.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidAt } from '../../src/core/ulid.js'
 import type { LedgerEvent } from '../../src/events/event.js'
 import { TABLE_NAMES } from '../../src/projections/tables.js'
 import { openAsOf } from '../../src/readers/as-of.js'
-import { sha256Hex } from '../../src/core/hash.js'
-import { plantPoison, plantStray, plantUnreadableList, POISONS, STRAYS } from '../faults/fault-store.js'
+import { POISONS, plantPoison, plantStray, plantUnreadableList, STRAYS } from '../faults/fault-store.js'
 import { createHints } from '../faults/hints.js'
 import type { Random } from '../fixtures/random.js'
 import { collect, createDecider, createTableReader, createWriter, findMissed, merge } from '../fixtures/roles.js'

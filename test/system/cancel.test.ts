@@ -1,8 +1,8 @@
 // How long a cancelled run takes to be over, in each state that its task can be in: docs/concepts.md says it, with the bounds
 // that are checked here. SERVO_CANCEL_TALK=1 prints what it took.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { until } from '../fixtures/until.js'
 import { lastWords } from './asking.js'
 import { type Patient, startPatient } from './patient.js'

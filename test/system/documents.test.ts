@@ -1,14 +1,14 @@
 // The commands of the documents that need a running system, in their order, against one that was just started; and the
 // tables of routes, commands and settings, against what there is.
 
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { liveBlocks } from '../fixtures/live-blocks.js'
-import { freePorts, type Ports, start, type Started, untilSaid } from '../fixtures/started.js'
+import { freePorts, type Ports, type Started, start, untilSaid } from '../fixtures/started.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const TIMEOUT_MS = 240_000

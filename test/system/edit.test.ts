@@ -1,10 +1,10 @@
 // The loop of somebody who writes assets: `servo dev`, deploy, run, edit, and the run shows what was edited. Settings of a
 // cluster in the terminal do not reach the server that `servo dev` starts.
 
-import { afterAll, expect, test } from '@jest/globals'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
 import { type DevProcess, startDevProcess, untilGone } from '../fixtures/dev-process.js'
 import { runServo } from '../fixtures/servo-process.js'
 import { freePorts } from '../fixtures/started.js'

@@ -1,14 +1,14 @@
 // docs/getting-started.md, "Your own project": its module and its commands, in a folder outside of the checkout that begins
 // with nothing else; and what other pages say in passing of such a folder.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { existsSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type DevProcess, startDevProcess } from '../fixtures/dev-process.js'
 import { freePorts, type Ports } from '../fixtures/started.js'
-import { readText, ROOT } from '../tidy/tree.js'
+import { ROOT, readText } from '../tidy/tree.js'
 
 const TIMEOUT_MS = 240_000
 const DEV = 'npx servo '

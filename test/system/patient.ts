@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describeLocation } from '../../src/sdk/definition.js'
 import { FOLDER_VARIABLE, location, NOTES_FILE, RELEASE_FILE } from '../fixtures/patient-location.js'
-import { startSystem, type System } from '../fixtures/system.js'
+import { type System, startSystem } from '../fixtures/system.js'
 import { until } from '../fixtures/until.js'
 import { type Effect, readEffects } from './side-effects.js'
 

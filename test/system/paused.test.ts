@@ -2,7 +2,7 @@
 // and code whose attempt was declared lost. Neither does anything twice.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { startServo, type ServoProcess } from '../fixtures/servo-process.js'
+import { type ServoProcess, startServo } from '../fixtures/servo-process.js'
 import type { System } from '../fixtures/system.js'
 import { until } from '../fixtures/until.js'
 import { askForRun, lastWords, startWatched, untilAllOver, type Watched } from './asking.js'

@@ -1,11 +1,11 @@
 // `npm start` again and again, as somebody does who works on the quickstart: what failed is tried once more, and what
 // is new is run.
 
-import { afterAll, expect, test } from '@jest/globals'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
 import { makeCheckout } from '../fixtures/checkout.js'
-import { freePorts, start, type Started, untilSaid } from '../fixtures/started.js'
+import { freePorts, type Started, start, untilSaid } from '../fixtures/started.js'
 
 const TIMEOUT_MS = 240_000
 const DONE = 'Ctrl-C stops everything'

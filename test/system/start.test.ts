@@ -1,13 +1,13 @@
 // `npm start`, tried as a new user would: it runs the quickstart, says what to look at, and goes on where it was.
 
-import { afterAll, describe, expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { freePorts, start, type Started, untilSaid } from '../fixtures/started.js'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { freePorts, type Started, start, untilSaid } from '../fixtures/started.js'
 import { until } from '../fixtures/until.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,10 +1,10 @@
 // However `servo dev` ends, nothing that it has started is left: by Ctrl-C, once, twice and too early, by a terminal that is
 // closed, and by SIGKILL.
 
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type DevProcess, startDevProcess, untilGone } from '../fixtures/dev-process.js'
 import { freePorts, type Ports } from '../fixtures/started.js'
 import { until } from '../fixtures/until.js'

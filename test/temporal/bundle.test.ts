@@ -1,11 +1,11 @@
 // Workflow code runs in a sandbox without Node's modules: bundling is what finds one, however far from the workflows it is
 // imported. `npm run build` bundles too; here is the proof that it can fail.
 
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { bundleWorkflowCode, DefaultLogger } from '@temporalio/worker'
 import { WORKFLOW_TYPES } from '../../src/workflows/contract.js'
 

@@ -1,13 +1,13 @@
 // temporal/docker-compose.yml, read as Docker Compose reads it, and its settings as Temporal's server reads them. The
 // bootstrap job is run against a dev server; the images themselves are started by nobody here.
 
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { Connection } from '@temporalio/client'
 import { SEARCH_ATTRIBUTES } from '../../src/core/names.js'
 import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'

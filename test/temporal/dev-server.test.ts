@@ -1,10 +1,10 @@
 // The Temporal dev server that tests and `servo dev` start: it is whole when it is there, and gone when it is stopped.
 
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
 import { startDevServer } from '../../src/cli/local/temporal-server.js'
 import { SEARCH_ATTRIBUTES, TASK_QUEUES, workflowId } from '../../src/core/names.js'

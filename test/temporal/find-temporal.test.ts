@@ -1,13 +1,13 @@
 // Where scripts/temporal.js takes the server from, in which order, and what it says on the way. Programs and the
 // download are stand-ins; the real program's own test is dev-server.test.ts.
 
-import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { execFile, execFileSync } from 'node:child_process'
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { afterAll, beforeEach, describe, expect, test } from '@jest/globals'
 
 const SCRIPTS = fileURLToPath(new URL('../../scripts/', import.meta.url))
 const PINNED = fileURLToPath(new URL('../../temporal/dev-server/go.mod', import.meta.url))

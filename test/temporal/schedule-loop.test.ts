@@ -2,8 +2,8 @@
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { WorkflowHandle } from '@temporalio/client'
-import { defineSearchAttributeKey } from '@temporalio/common'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
+import { defineSearchAttributeKey } from '@temporalio/common'
 import { workflowId } from '../../src/core/names.js'
 import { SECOND_MS } from '../../src/core/time.js'
 import type { ScheduleDefinition } from '../../src/events/schedule.js'

@@ -1,10 +1,10 @@
 // Runs the `servo` commands of the documents, each block in order in a folder of its own, so that what they say works.
 
-import { afterAll, describe, expect, test } from '@jest/globals'
 import { execFile } from 'node:child_process'
 import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { afterAll, describe, expect, test } from '@jest/globals'
 import { commandBlocks, kindOf } from './documents.js'
-import { plantTree, readText, removeTree, repositoryFiles, ROOT, runProcess } from './tree.js'
+import { plantTree, ROOT, readText, removeTree, repositoryFiles, runProcess } from './tree.js'
 
 const BLOCK_TIMEOUT_MS = 300_000
 const trees: string[] = []

@@ -1,10 +1,10 @@
 // What every worker must do when it is told to end: each story has a process of its own, which is over afterwards.
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { dispatchResponse, type DispatchRequest, type DispatchResponse } from '../../src/api/contract/worker.js'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { type DispatchRequest, type DispatchResponse, dispatchResponse } from '../../src/api/contract/worker.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
 import { until } from '../fixtures/until.js'
 import type { ListeningProcess, StartWorkerProcess } from '../fixtures/worker-process.js'

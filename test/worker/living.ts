@@ -1,7 +1,7 @@
 // Dispatches of the golden stories, with what only a living test can know: where the receiver is, and what time it is.
 
-import { systemRandom } from '../../src/bin/clock.js'
 import type { Dispatch } from '../../src/api/contract/worker.js'
+import { systemRandom } from '../../src/bin/clock.js'
 import { newUlid } from '../../src/core/ulid.js'
 import type { Receiver } from '../fixtures/callback-receiver.js'
 

@@ -1,8 +1,7 @@
 // The OpenAPI document and the page about the protocol say what the contract and the golden stories say.
 
-import { describe, expect, test } from '@jest/globals'
 import { readFileSync, writeFileSync } from 'node:fs'
-import { workerOpenApi } from '../../src/api/contract/worker-openapi.js'
+import { describe, expect, test } from '@jest/globals'
 import {
   cancelRequest,
   cancelResponse,
@@ -17,6 +16,7 @@ import {
   startedRequest,
   startedResponse,
 } from '../../src/api/contract/worker.js'
+import { workerOpenApi } from '../../src/api/contract/worker-openapi.js'
 import { schemaFault } from './json-schema.js'
 import { readStory, STORY_NAMES } from './stories.js'
 

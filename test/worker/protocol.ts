@@ -1,11 +1,11 @@
 // What every worker must do, whatever it is written in: driven over HTTP as a black box, beside the receiver that takes
 // its callbacks and knows what no worker may say.
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type Dispatch, dispatchResponse, type DispatchResponse } from '../../src/api/contract/worker.js'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Dispatch, type DispatchResponse, dispatchResponse } from '../../src/api/contract/worker.js'
 import { signBody, signQueuedBody } from '../../src/core/token.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
 import type { ListeningProcess, StartWorkerProcess } from '../fixtures/worker-process.js'

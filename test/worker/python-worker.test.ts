@@ -1,9 +1,9 @@
 // The worker in Python of examples/, as a process of its own: the protocol is nobody's language.
 
-import { expect, test } from '@jest/globals'
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { expect, test } from '@jest/globals'
 import { startListening } from '../fixtures/worker-process.js'
 import { protocolSuite } from './protocol.js'
 

@@ -1,9 +1,9 @@
 // The worker of the SDK, as a process of its own.
 
-import { afterAll, beforeAll } from '@jest/globals'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { afterAll, beforeAll } from '@jest/globals'
 import { compileTo } from '../fixtures/compiled.js'
 import { startListening } from '../fixtures/worker-process.js'
 import { protocolSuite } from './protocol.js'

@@ -1,7 +1,7 @@
 // The worker of the SDK in this process, where its limits can be short: what goes wrong on the way, and how it ends.
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { request } from 'node:http'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Dispatch, dispatchResponse } from '../../src/api/contract/worker.js'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
 import { asset } from '../../src/sdk/asset.js'

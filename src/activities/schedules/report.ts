@@ -1,6 +1,5 @@
 // How a schedule stands, for its loop: words for its page, and when to look again. Pure, but for what it is given.
 
-import { openScheduleTicks } from '../../core/cron/schedule-ticks.js'
 import { sha256Words } from '../../core/hash.js'
 import {
   SCHEDULE_FIRES_SHOWN,
@@ -13,17 +12,12 @@ import {
 import { instantText, SECOND_MS } from '../../core/time.js'
 import { zonedText } from '../../core/zoned-text.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleTickRow } from '../../projections/schedule-table.js'
-import type { Schedule } from '../../readers/schedules.js'
+import { ticksOf } from '../../projections/schedule-ticks.js'
+import { nextFireMs, type Schedule } from '../../readers/schedules.js'
 import type { ScheduleReport, ScheduleShown } from '../../workflows/contract.js'
 
 /** The first instant that no decision covers, due or not; null: there is none, as for a schedule that does not fire. */
-export function undecidedAt({ definition, state }: Schedule): number | null {
-  if (state.status !== 'ACTIVE') return null
-  const ticks = ticksOf(definition)
-  return 'problem' in ticks ? null : ticks.next(state.floor_at)
-}
-
-const ticksOf = ({ cron_expressions, timezone }: ScheduleDefinitionRow) => openScheduleTicks({ cron: cron_expressions, timezone })
+export const undecidedAt = (schedule: Schedule): number | null => nextFireMs(schedule, schedule.state.floor_at)
 
 export type Moment = {
   /** The store's time. */

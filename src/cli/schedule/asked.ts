@@ -1,10 +1,10 @@
 // From options, or a document, to what is asked for of a schedule. What is wrong with it comes back from the API, all of it.
 
-import { readFile } from 'node:fs/promises'
 import type { Command } from 'commander'
 import { messageOf } from '../../core/errors.js'
 import { collect, collectTag, parseCount, parseInteger, parseOneOf, tagsOf } from '../arguments.js'
 import { UsageError } from '../exit-code.js'
+import { readInput } from '../input-file.js'
 
 export type DefinitionOptions = {
   readonly cron?: readonly string[]
@@ -68,7 +68,7 @@ function mappingOf(text: string): object {
 }
 
 async function documentIn(file: string): Promise<object> {
-  const text = await textIn(file)
+  const text = (await readInput('--file', file)).toString('utf8')
   try {
     const document: unknown = JSON.parse(text)
     if (typeof document === 'object' && document !== null && !Array.isArray(document)) return document
@@ -78,15 +78,4 @@ async function documentIn(file: string): Promise<object> {
   throw new UsageError(
     `--file ${file} is no JSON object. Write one such as {"cron_expressions": "0 6 * * *", "asset_selection": "shop.report"}.`,
   )
-}
-
-async function textIn(file: string): Promise<string> {
-  if (file !== '-') {
-    return readFile(file, 'utf8').catch((error: unknown) => {
-      throw new UsageError(`--file ${file} cannot be read: ${messageOf(error)}.`)
-    })
-  }
-  const chunks: Buffer[] = []
-  for await (const chunk of process.stdin) chunks.push(chunk as Buffer)
-  return Buffer.concat(chunks).toString('utf8')
 }

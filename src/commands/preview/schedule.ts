@@ -1,13 +1,20 @@
 // What a schedule would do at an instant, if nothing else happened until then: the controller's own decisions, one after the
 // other as turns would make them, and nothing is said.
 
-import { type DecidedTick, type DecisionContext, decideSchedule, type ScheduleDecision } from '../../controllers/schedule-decision.js'
+import {
+  type DecidedTick,
+  type DecisionContext,
+  decideSchedule,
+  firstRunOf,
+  type ScheduleDecision,
+} from '../../controllers/schedule-decision.js'
 import { dueOf } from '../../controllers/schedule-due.js'
-import { openScheduleTicks } from '../../core/cron/schedule-ticks.js'
 import { OWED_SPANS_KEPT_MAX } from '../../core/limits.js'
 import { instantText } from '../../core/time.js'
+import type { RunRow } from '../../projections/run-table.js'
 import { owedAfter } from '../../projections/schedule-owed.js'
 import type { ScheduleStateRow } from '../../projections/schedule-table.js'
+import { ticksOf } from '../../projections/schedule-ticks.js'
 import { openTick } from '../../projections/tick-request.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
@@ -72,8 +79,7 @@ async function contextOf(view: View, { definition }: Schedule, now: number): Pro
   const { schedule_id, overlap_policy } = definition
   const where = [{ column: 'schedule_id', is: '=', value: schedule_id } as const, { column: 'state', in: OPEN_RUN_STATES }]
   const active = overlap_policy === 'SKIP' ? await view.few('runs', where) : []
-  const [first] = [...active].sort((left, right) => Number(left['requested_at']) - Number(right['requested_at']))
-  const run_id = first === undefined ? undefined : String(first['run_id'])
+  const run_id = firstRunOf(active as unknown as readonly RunRow[])
   return { now, openTick: (row) => openTick(row, graph), activeRunOf: () => run_id }
 }
 
@@ -114,6 +120,6 @@ const previewed = ({ from, to, ticks, skipped, tick }: ScheduleDecision): Previe
 
 function heldCount({ definition, state }: Schedule, at_ms: number): number {
   if (state.status !== 'PAUSED') return 0
-  const ticks = openScheduleTicks({ cron: definition.cron_expressions, timezone: definition.timezone })
+  const ticks = ticksOf(definition)
   return 'problem' in ticks ? 0 : ticks.count(state.floor_at + 1, at_ms + 1)
 }

@@ -1,15 +1,14 @@
 // Makes, changes, renames and removes schedules that no code location defines. Pure but for what it looks up.
 
-import { isUlid } from '../../core/ids.js'
-import { definitionHash, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
 import type { Draft } from '../../events/draft.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import { type Schedule, scheduleIdOf } from '../../readers/schedules.js'
 import { isProblem, type Problem, problem } from '../problem.js'
-import { definitionOfRow, scheduleFaults, scheduleWarnings, spelledOnce } from './definition.js'
-import { type By, by, livingSchedule, ownedProblem } from './target.js'
+import { definitionOfRow, isAsDefined, nameProblem, scheduleFaults, scheduleWarnings, spelledOnce } from './definition.js'
+import { definedDraft, removedDraft } from './drafts.js'
+import { type By, livingSchedule, ownedProblem } from './target.js'
 
 export type SchedulePlanned = {
   readonly schedule_id: string
@@ -33,7 +32,7 @@ export async function planScheduleCreate(
   const definition = spelledOnce(asked.definition)
   const fault = await definitionProblem(view, { schedule_name, definition }, now)
   if (fault !== undefined) return fault
-  const drafts = [definedDraft({ schedule_id: request_id, schedule_name, definition, asked, request_id, expected: 0 })]
+  const drafts = [definedDraft({ schedule_id: request_id, schedule_name, definition, expected: 0 }, { request_id, asked })]
   return { schedule_id: request_id, schedule_name, drafts, warnings: scheduleWarnings(definition) }
 }
 
@@ -56,18 +55,16 @@ export async function planScheduleChange(
   if (owned !== undefined) return owned
   const stale = staleDefinition(found, asked.expected_definition_version)
   if (stale !== undefined) return stale
-  const { schedule_id, definition_version, description } = found.definition
+  const { schedule_id, definition_version } = found.definition
   const schedule_name = asked.schedule_name ?? found.definition.schedule_name
-  const before = definitionOfRow(found.definition)
-  const definition = spelledOnce(asked.change(before))
+  const definition = spelledOnce(asked.change(definitionOfRow(found.definition)))
   const fault = await definitionProblem(view, { schedule_id, schedule_name, definition }, now)
   if (fault !== undefined) return fault
-  const isSame =
-    schedule_name === found.definition.schedule_name &&
-    definitionHash(before) === definitionHash(definition) &&
-    description === (definition.description ?? null)
+  const named = { schedule_id, schedule_name, definition }
   // What is left out of a change stays as it was read, so the change rests on it whether or not its sender said a version.
-  const drafts = isSame ? [] : [definedDraft({ schedule_id, schedule_name, definition, asked, request_id, expected: definition_version })]
+  const drafts = isAsDefined(found.definition, named)
+    ? []
+    : [definedDraft({ ...named, expected: definition_version }, { request_id, asked })]
   return { schedule_id, schedule_name, drafts, warnings: scheduleWarnings(definition) }
 }
 
@@ -95,27 +92,9 @@ async function definitionProblem(view: View | undefined, named: Named, now: numb
 }
 
 function nameFaults(schedule_name: string) {
-  if (!isUlid(schedule_name)) return []
-  const message = `${schedule_name} would be taken for the id of a schedule. Give it a name that says what it does.`
-  return [{ path: 'schedule_name', message }]
+  const message = nameProblem(schedule_name)
+  return message === undefined ? [] : [{ path: 'schedule_name', message }]
 }
-
-type Defined = {
-  readonly schedule_id: string
-  readonly schedule_name: string
-  readonly definition: ScheduleDefinition
-  readonly asked: By
-  readonly request_id: string
-  /** 0: it is new. */
-  readonly expected: number
-}
-
-const definedDraft = ({ schedule_id, schedule_name, definition, asked, request_id, expected }: Defined): Draft => ({
-  event_type: 'ScheduleDefined',
-  idempotency_key: scheduleDefinedKey({ schedule_id }, request_id),
-  basis: { expected_definition_version: expected },
-  payload: { schedule_id, schedule_name, definition_hash: definitionHash(definition), definition, ...by(asked) },
-})
 
 export async function planScheduleRemove(
   view: View | undefined,
@@ -128,10 +107,5 @@ export async function planScheduleRemove(
   const owned = ownedProblem(found, 'Take it out there and deploy: another deploy would bring it back. Until then it can be paused.')
   if (owned !== undefined) return owned
   const { schedule_id, schedule_name } = found.definition
-  const draft: Draft = {
-    event_type: 'ScheduleRemoved',
-    idempotency_key: scheduleRemovedKey({ schedule_id }, request_id),
-    payload: { schedule_id, ...by(asked) },
-  }
-  return { schedule_id, schedule_name, drafts: [draft], warnings: [] }
+  return { schedule_id, schedule_name, drafts: [removedDraft(schedule_id, { request_id, asked })], warnings: [] }
 }

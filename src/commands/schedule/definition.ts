@@ -1,7 +1,9 @@
 // What is asked for of a schedule, as the definition that its event carries, and all that is wrong with it.
 
 import { canonicalBytes } from '../../core/canonical.js'
-import { cronWarnings, openScheduleTicks, readCrons } from '../../core/cron/schedule-ticks.js'
+import { cronWarnings, readCrons } from '../../core/cron/schedule-ticks.js'
+import { isUlid } from '../../core/ids.js'
+import { definitionHash } from '../../core/keys.js'
 import { DEFINITION_BYTES_MAX, PRIORITY_DEFAULT } from '../../core/limits.js'
 import { zoneProblem } from '../../core/zone-name.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
@@ -9,6 +11,7 @@ import { isRefusal } from '../../partitions/key-order.js'
 import { keyOrderOf } from '../../partitions/order.js'
 import { selectAssets } from '../../projections/asset-selection.js'
 import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
+import { ticksOf } from '../../projections/schedule-ticks.js'
 import { isTickFault, openTick } from '../../projections/tick-request.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { Fault } from '../problem.js'
@@ -37,6 +40,18 @@ export const definitionOfRow = (row: ScheduleDefinitionRow): ScheduleDefinition 
     ...(row.description === null ? {} : { description: row.description }),
     default_status: row.default_status,
   })
+
+type NamedDefinition = { readonly schedule_name: string; readonly definition: ScheduleDefinition }
+
+/** Whether it is so already, as it is spelled now: a version that spells more in the same definition changes nothing. */
+export const isAsDefined = (row: ScheduleDefinitionRow, { schedule_name, definition }: NamedDefinition): boolean =>
+  row.schedule_name === schedule_name &&
+  definitionHash(definitionOfRow(row)) === definitionHash(definition) &&
+  // It is no part of the hash.
+  row.description === (definition.description ?? null)
+
+export const nameProblem = (schedule_name: string): string | undefined =>
+  isUlid(schedule_name) ? `${schedule_name} would be taken for the id of a schedule. Give it a name that says what it does.` : undefined
 
 /** `now`: what its next tick would ask for is asked for already, so that a mapping that cannot be meant is not taken. */
 export function scheduleFaults(graph: AssetGraph, definition: ScheduleDefinition, now: number): readonly Fault[] {
@@ -76,12 +91,12 @@ function selectionFaults(graph: AssetGraph, { asset_selection, partition_mapping
 
 /** Zones agree about the day at some hours alone: what counts is the hour at which it fires. No partition yet is no fault. */
 function mappingFaults(graph: AssetGraph, definition: ScheduleDefinition, now: number): readonly Fault[] {
-  const { cron_expressions, timezone, asset_selection, partition_mapping } = definition
+  const { asset_selection, partition_mapping } = definition
   if (partition_mapping === undefined) return []
   const tick = openTick({ asset_selection, partition_mapping }, graph)
   // What is wrong with the partitions themselves is told of the assets.
   if (isTickFault(tick) || tick.asset_keys.some((asset_key) => hasFaultyPartitions(graph, asset_key))) return []
-  const ticks = openScheduleTicks({ cron: cron_expressions, timezone })
+  const ticks = ticksOf(definition)
   const asks = tick.asksAt('problem' in ticks ? now : (ticks.next(now) ?? now))
   return isTickFault(asks) ? [{ path: 'partition_mapping', message: asks.message }] : []
 }

@@ -2,16 +2,16 @@
 // by the API, or belong to other locations, are never touched.
 
 import { canonicalBytes } from '../../core/canonical.js'
-import { isUlid } from '../../core/ids.js'
-import { definitionHash, deployedScheduleId, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
+import { deployedScheduleId } from '../../core/keys.js'
 import { compareText } from '../../core/order.js'
 import type { Draft } from '../../events/draft.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { Schedule } from '../../readers/schedules.js'
 import type { Fault } from '../problem.js'
-import { definitionOfRow, scheduleFaults, spelledOnce } from './definition.js'
-import { type By, by } from './target.js'
+import { isAsDefined, nameProblem, scheduleFaults, spelledOnce } from './definition.js'
+import { definedDraft, removedDraft } from './drafts.js'
+import type { By } from './target.js'
 
 export type DeployedSchedule = ScheduleDefinition & { readonly schedule_name: string; readonly renamed_from?: string | undefined }
 
@@ -48,12 +48,7 @@ export function matchSchedules(location_name: string, asked: readonly DeployedSc
 const isOf = ({ definition, state }: Schedule, location_name: string): boolean =>
   definition.location_name === location_name && state.status !== 'REMOVED'
 
-export const isChanged = ({ schedule_name, definition, before }: MatchedSchedule): boolean =>
-  before === undefined ||
-  before.definition.schedule_name !== schedule_name ||
-  // As it is spelled now: a version that spells more in the same definition changes nothing.
-  definitionHash(definitionOfRow(before.definition)) !== definitionHash(definition) ||
-  before.definition.description !== (definition.description ?? null)
+export const isChanged = ({ before, ...asked }: MatchedSchedule): boolean => before === undefined || !isAsDefined(before.definition, asked)
 
 export const scheduleBytes = (asked: readonly DeployedSchedule[]): number =>
   asked.reduce((sum, definition) => sum + canonicalBytes(definition), 0)
@@ -71,21 +66,20 @@ export function deployedScheduleFaults(
       .filter((each) => each.state.status !== 'REMOVED' && !isOf(each, location_name))
       .map((each) => [each.definition.schedule_name, each]),
   )
-  const formers = new Set(asked.map(({ schedule_name }) => schedule_name))
-  const own = asked.flatMap((each, index): Fault[] => {
+  const names = new Set(asked.map(({ schedule_name }) => schedule_name))
+  return asked.flatMap((each, index): Fault[] => {
     const { schedule_name, renamed_from } = each
     const path = `schedules[${index}]`
     const named = (message: string): Fault => ({ path: `${path}.schedule_name`, message })
     const first = firsts.get(schedule_name)
+    const wrong_name = nameProblem(schedule_name)
     if (first === undefined) firsts.set(schedule_name, index)
     const holder = others.get(schedule_name)
     return [
       ...(first === undefined ? [] : [named(`${path} is ${schedule_name}, as schedules[${first}] is. Define it once.`)]),
-      ...(isUlid(schedule_name)
-        ? [named(`${schedule_name} would be taken for the id of a schedule. Give it a name that says what it does.`)]
-        : []),
+      ...(wrong_name === undefined ? [] : [named(wrong_name)]),
       ...(holder === undefined ? [] : [named(takenSentence(schedule_name, holder))]),
-      ...(renamed_from !== undefined && renamed_from !== schedule_name && formers.has(renamed_from)
+      ...(renamed_from !== undefined && renamed_from !== schedule_name && names.has(renamed_from)
         ? [
             {
               path: `${path}.renamed_from`,
@@ -99,7 +93,6 @@ export function deployedScheduleFaults(
       })),
     ]
   })
-  return own
 }
 
 const takenSentence = (schedule_name: string, { definition: { schedule_id, location_name } }: Schedule): string =>
@@ -111,22 +104,15 @@ export function scheduleDrafts(
   { kept, removed }: MatchedSchedules,
   about: { readonly location_name: string; readonly correlation_id: string; readonly request_id: string; readonly asked: By },
 ): readonly Draft[] {
-  const { location_name, correlation_id, request_id, asked } = about
+  const { location_name, correlation_id } = about
+  // As what the deploy itself causes.
+  const caused = (draft: Draft): Draft => ({ ...draft, correlation_id, caused_by: 0 })
   return [
-    ...removed.map(({ definition: { schedule_id } }): Draft => {
-      const idempotency_key = scheduleRemovedKey({ schedule_id }, request_id)
-      return { correlation_id, caused_by: 0, event_type: 'ScheduleRemoved', idempotency_key, payload: { schedule_id, ...by(asked) } }
-    }),
-    ...kept.filter(isChanged).map(({ schedule_name, definition, before }): Draft => {
-      const schedule_id = before?.definition.schedule_id ?? deployedScheduleId(request_id, schedule_name)
-      return {
-        correlation_id,
-        caused_by: 0,
-        event_type: 'ScheduleDefined',
-        idempotency_key: scheduleDefinedKey({ schedule_id }, request_id),
-        basis: { expected_definition_version: before?.definition.definition_version ?? 0 },
-        payload: { schedule_id, schedule_name, location_name, definition_hash: definitionHash(definition), definition, ...by(asked) },
-      }
+    ...removed.map(({ definition: { schedule_id } }) => caused(removedDraft(schedule_id, about))),
+    ...kept.filter(isChanged).map(({ before, ...named }) => {
+      const schedule_id = before?.definition.schedule_id ?? deployedScheduleId(about.request_id, named.schedule_name)
+      const expected = before?.definition.definition_version ?? 0
+      return caused(definedDraft({ schedule_id, location_name, ...named, expected }, about))
     }),
   ]
 }

@@ -3,7 +3,7 @@
 
 import { isRefusal, type KeyOrder } from '../key-order.js'
 import { isMulti, sidesOf } from '../multi.js'
-import { clipSpan, countOf, indexesIn, mergeSpans, type Span } from './spans.js'
+import { clipSpan, countOf, indexesIn, mergeSpans, type Span } from '../spans.js'
 
 /** A side for each dimension; one where there are none. */
 export type Box = readonly (readonly Span[])[]
@@ -86,9 +86,6 @@ export function* placesIn(box: Box): Generator<readonly number[]> {
   if (spans === undefined) yield []
   else for (const first of indexesIn(spans)) for (const others of placesIn(rest)) yield [first, ...others]
 }
-
-/** Single sides, of boxes that have no other. */
-export const spansOfBoxes = (boxes: readonly Box[]): readonly Span[] => mergeSpans(boxes.flatMap((box) => box[0] ?? []))
 
 /** Keys that are none are left out. */
 export const boxesOfKeys = (order: KeyOrder, keys: readonly string[]): readonly Box[] =>

@@ -9,12 +9,12 @@ import { isCalendar } from '../calendar.js'
 import { indexRange, isRefusal, type KeyOrder, type Refusal } from '../key-order.js'
 import { isMulti, joined, sidesOf } from '../multi.js'
 import { type PartitionSelector, sliceOf } from '../selector.js'
+import { clipSpan, countOf, indexesIn, mergeSpans, type Span } from '../spans.js'
 import { UNPARTITIONED } from '../unpartitioned.js'
 import { type Box, boxesOfKeys, boxesOfRange, keysIn, mergeBoxes, placesIn } from './boxes.js'
 import type { Mapping } from './definition.js'
 import type { Sides } from './map.js'
 import { downstreamBoxes, upstreamBoxes } from './map-boxes.js'
-import { clipSpan, countOf, indexesIn, mergeSpans, type Span } from './spans.js'
 
 export type Bounds = {
   readonly lists: (sha256: string) => readonly string[] | undefined

@@ -4,9 +4,9 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isRefusal, type KeyOrder } from '../key-order.js'
 import { keyOrderOf } from '../order.js'
+import { indexesIn } from '../spans.js'
 import { parseMapping, type SingleMapping } from './definition.js'
 import { downstreamSpans, upstreamSpans } from './map.js'
-import { indexesIn } from './spans.js'
 
 const NOW_MS = Date.parse('2024-12-31T00:00:00Z')
 const ZONE = { timezone: 'America/New_York' }

@@ -3,8 +3,8 @@
 
 import { type Calendar, isCalendar } from '../calendar.js'
 import { isRefusal, type KeyOrder } from '../key-order.js'
+import { clipSpan, indexesIn, mergeSpans, type Span, spansOf } from '../spans.js'
 import type { SingleMapping } from './definition.js'
-import { clipSpan, indexesIn, mergeSpans, type Span, spansOf } from './spans.js'
 
 export type Sides = { readonly downstream: KeyOrder; readonly upstream: KeyOrder; readonly now_ms: number }
 

@@ -1,10 +1,10 @@
 // The fake refuses what Google refuses, and remembers what Google remembers: the client is Google's own.
 
-import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { status } from '@grpc/grpc-js'
+import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { once } from 'node:events'
+import { status } from '@grpc/grpc-js'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { openTasksClient, type TasksClient } from '../../../src/activities/cloud-tasks/client.js'
 import type { QueueTask } from '../../../src/activities/cloud-tasks/task.js'
 import { createRandom } from '../../fixtures/random.js'

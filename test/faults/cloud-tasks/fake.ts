@@ -5,7 +5,7 @@ import { status } from '@grpc/grpc-js'
 import { createFakeQueue, type FakeQueue, type Trouble, type Waiting } from './queue.js'
 import { millisecondsOf, QUEUE_NAME, taskFault } from './rules.js'
 import type { Signer } from './signer.js'
-import { type Handlers, serve, StatusError, type WireQueue } from './wire.js'
+import { type Handlers, StatusError, serve, type WireQueue } from './wire.js'
 
 /** `before`: nothing is done. `after`: it is done, and its answer is this fault. `hang`: no answer at all. */
 export type CallFault = { readonly code: number; readonly when: 'before' | 'after' } | { readonly when: 'hang' }

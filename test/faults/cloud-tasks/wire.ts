@@ -1,8 +1,8 @@
 // The gRPC side of the fake: the service as the client's own published descriptions have it, so that what is sent is what
 // goes to Google, byte for byte.
 
-import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, type ServiceDefinition, status } from '@grpc/grpc-js'
 import { readFileSync } from 'node:fs'
+import { Server, ServerCredentials, type ServerUnaryCall, type ServiceDefinition, type sendUnaryData, status } from '@grpc/grpc-js'
 import protobuf from 'protobufjs'
 
 export type Timestamp = { readonly seconds: number; readonly nanos?: number }

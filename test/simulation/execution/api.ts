@@ -2,8 +2,8 @@
 // is not there: a request is a call, and its answer a status.
 
 import type { FastifyRequest } from 'fastify'
-import { claimsOf } from '../../../src/api/http/principal.js'
 import type { ApiDeps } from '../../../src/api/http/deps.js'
+import { claimsOf } from '../../../src/api/http/principal.js'
 import { orRefuse, RefusedError } from '../../../src/api/problems.js'
 import { openAppender } from '../../../src/bin/appender.js'
 import { sayAlive, sayCompleted, sayStarted } from '../../../src/commands/attempt.js'

@@ -3,15 +3,15 @@
 
 import { isAnyOut, watchApi } from '../../../src/activities/api-watch.js'
 import { type CancelPush, createCancelPush } from '../../../src/activities/cancel-push.js'
-import { createHandOver, type HandOver } from '../../../src/activities/hand-over.js'
 import type { DispatchPort } from '../../../src/activities/dispatch.js'
+import { createHandOver, type HandOver } from '../../../src/activities/hand-over.js'
+import { isOperatingError } from '../../../src/core/errors.js'
 import { SECOND_MS } from '../../../src/core/time.js'
 import { createCurrent } from '../../../src/readers/current.js'
 import { createReader } from '../../../src/readers/reader.js'
 import { createReconcile } from '../../../src/turn/controllers.js'
 import { createDecider, type Decider } from '../../fixtures/roles.js'
 import type { Process } from '../../fixtures/world.js'
-import { isOperatingError } from '../../../src/core/errors.js'
 import { type Actor, noteBug } from '../actor.js'
 import { askApi, poke, request, SECRETS, type Site, UNANSWERED } from './site.js'
 

@@ -2,8 +2,8 @@
 // believed is written down if it was answered as if it were true.
 
 import type { Dispatch } from '../../../src/api/contract/worker.js'
-import { makeToken } from '../../../src/core/token.js'
 import { SECOND_MS } from '../../../src/core/time.js'
+import { makeToken } from '../../../src/core/token.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, exponential } from '../actor.js'
 import type { Callback, CallbackPath } from './door.js'

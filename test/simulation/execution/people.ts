@@ -1,8 +1,8 @@
 // What people ask of an API: deploys, runs of mixed graphs, cancels, reruns and caps. They try again under the same key when
 // they have no answer, and give up at some point.
 
-import { type ClaimAnswer, submitClaimed } from '../../../src/commands/claims.js'
 import { cancelDraft, cancelProblem } from '../../../src/commands/cancel.js'
+import { type ClaimAnswer, submitClaimed } from '../../../src/commands/claims.js'
 import { planDeploy } from '../../../src/commands/deploy.js'
 import { isProblem, type Problem } from '../../../src/commands/problem.js'
 import { planRerun } from '../../../src/commands/rerun/rerun.js'

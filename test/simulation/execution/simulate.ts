@@ -5,8 +5,8 @@
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.js'
 import { createReader } from '../../../src/readers/reader.js'
 import { type FaultRule, swarmOfFaults } from '../../faults/fault-store.js'
-import { collect, createDecider, findMissed, merge } from '../../fixtures/roles.js'
 import { createRandom, type Random } from '../../fixtures/random.js'
+import { collect, createDecider, findMissed, merge } from '../../fixtures/roles.js'
 import { createVirtualTime } from '../../fixtures/virtual-time.js'
 import type { Process, World } from '../../fixtures/world.js'
 import { checkWorld } from '../../invariants/check.js'
@@ -21,8 +21,8 @@ import { createLiar } from './liar.js'
 import { createPeople, createPerson, GRACE_SECONDS, type Person } from './people.js'
 import { createQueue } from './queue.js'
 import { createSite, type Site } from './site.js'
-import { createWorker } from './worker.js'
 import { weatherOf } from './weather.js'
+import { createWorker } from './worker.js'
 
 const PLAY_MS = [20 * SECOND_MS, 60 * SECOND_MS] as const
 /** The longest that a paused process sleeps, and the latest that a write applies which nobody waits for any more: as long
