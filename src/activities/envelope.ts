@@ -9,7 +9,7 @@ import { TASK_PARTITIONS_MAX } from '../core/limits.js'
 import { DAY_MS, instantText } from '../core/time.js'
 import { makeToken, type Secrets } from '../core/token.js'
 import { expandSelector } from '../partitions/selector.js'
-import type { DispatchOutboxRow, TaskRow } from '../projections/run-table.js'
+import type { DispatchOutboxRow, RunRow, TaskRow } from '../projections/run-table.js'
 import { readDefinitionsOf } from '../readers/assets.js'
 import { readTaskLists } from '../readers/outbox.js'
 import type { View } from '../readers/reader.js'
@@ -41,6 +41,7 @@ export async function envelopesOf(deps: EnvelopeDeps, view: View, entries: reado
     deps.store,
     tasks.map(({ partitions }) => partitions),
   )
+  const requestedAt = await readRequestedAt(view, tasks)
   const wanted: Wanted[] = []
   const partial = entries.map((entry) => {
     const { task } = entry
@@ -49,7 +50,7 @@ export async function envelopesOf(deps: EnvelopeDeps, view: View, entries: reado
     const selected = expandSelector(definition.partitions, task.partitions, (sha256) => lists.get(sha256), TASK_PARTITIONS_MAX)
     if ('problem' in selected) return { entry, problem: selected.problem }
     const partition_keys = task.partitions === null ? null : selected.keys.map(({ partition_key }) => partition_key)
-    const want: Wanted = { upstream_keys: definition.deps.map((dep) => dep.asset_key), partition_keys }
+    const want: Wanted = { definition, partition_keys, requested_at: requestedAt(task.run_id) }
     wanted.push(want)
     return { entry, partition_keys, want }
   })
@@ -59,6 +60,20 @@ export async function envelopesOf(deps: EnvelopeDeps, view: View, entries: reado
     if (problem !== undefined) return { entry, problem }
     return { entry, dispatch: dispatchOf(deps, view, entry, partition_keys, upstream.get(want) ?? {}) }
   })
+}
+
+async function readRequestedAt(view: View, tasks: readonly TaskRow[]): Promise<(run_id: string) => number> {
+  const run_ids = [...new Set(tasks.map(({ run_id }) => run_id))]
+  const runs = (await view.rows(
+    'runs',
+    run_ids.map((run_id) => [run_id]),
+  )) as unknown as readonly RunRow[]
+  const known = new Map(runs.map(({ run_id, requested_at }) => [run_id, requested_at]))
+  return (run_id) => {
+    const requested_at = known.get(run_id)
+    assert(requested_at !== undefined, `The run ${run_id} of a task that is to be handed over is in no table.`)
+    return requested_at
+  }
 }
 
 function dispatchOf(

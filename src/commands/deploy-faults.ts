@@ -8,7 +8,8 @@ import { suggestion } from '../core/spelling.js'
 import type { AssetDefinition } from '../events/asset.js'
 import { parseDeployable } from '../partitions/definition.js'
 import { isRefusal } from '../partitions/key-order.js'
-import { mappingRefusal } from '../partitions/mapping/deployable.js'
+import { openLink } from '../partitions/mapping/link.js'
+import { keyOrderOf } from '../partitions/order.js'
 import { type AssetGraph, assetGraphOf } from '../projections/asset-selection.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { Schedule } from '../readers/schedules.js'
@@ -28,7 +29,7 @@ export function deployFaults(deploy: Deploy, current: Current, schedules: readon
     ...sizeFaults(deploy),
     ...ownFaults(deploy, current),
     ...dependencyFaults(deploy, current),
-    ...mappingFaults(deploy, current),
+    ...mappingFaults(deploy, current, now),
     ...removalFaults(deploy, current),
     ...deployedScheduleFaults(location_name, asked, schedules, graphAfter(deploy, current), now),
   ]
@@ -135,19 +136,46 @@ function dependencyFaults({ location_name, assets }: Deploy, current: Current): 
   return [...unknown, ...cycles]
 }
 
-/** A dependency that is not there is a fault of its own. */
-function mappingFaults({ location_name, assets }: Deploy, current: Current): readonly Fault[] {
+/** Of this location's assets, and of those of others that are made from them: new partitions may not fit an old mapping. */
+function mappingFaults({ location_name, assets }: Deploy, current: Current, now: number): readonly Fault[] {
   const others = [...current.values()].filter((row) => row.location_name !== location_name)
   const partitionsOf = new Map<string, unknown>([...others, ...assets].map(({ asset_key, partitions }) => [asset_key, partitions]))
-  return assets.flatMap(({ asset_key, deps, partitions }, index) =>
+  const own = assets.flatMap(({ asset_key, deps, partitions }, index) =>
     deps.flatMap((dependency, place): Fault[] => {
-      if (!partitionsOf.has(dependency.asset_key)) return []
-      const refusal = mappingRefusal(dependency.mapping, partitions, partitionsOf.get(dependency.asset_key))
-      if (refusal === undefined) return []
-      const message = `${asset_key} needs ${dependency.asset_key}, and deps[${place}].mapping cannot be used. ${refusal.problem}`
+      const problem = mappingProblem(dependency, partitions, partitionsOf, now)
+      if (problem === undefined) return []
+      const message = `${asset_key} needs ${dependency.asset_key}, and deps[${place}].mapping cannot be used. ${problem}`
       return [{ path: `assets[${index}].deps[${place}].mapping`, message }]
     }),
   )
+  const places = new Map(assets.map(({ asset_key }, index) => [asset_key, index]))
+  const foreign = others.flatMap((row) =>
+    row.deps.flatMap((dependency): Fault[] => {
+      const index = places.get(dependency.asset_key)
+      const problem = index === undefined ? undefined : mappingProblem(dependency, row.partitions, partitionsOf, now)
+      if (problem === undefined) return []
+      const message = `${row.asset_key} of the code location ${row.location_name} needs ${dependency.asset_key} by a mapping that does not fit it any more. ${problem} Deploy ${row.location_name} without that mapping first.`
+      return [{ path: `assets[${index}].partitions`, message }]
+    }),
+  )
+  return [...own, ...foreign]
+}
+
+/** A dependency that is not there, and partitions that cannot be read, are faults of their own. */
+function mappingProblem(
+  { asset_key, mapping }: AssetDefinition['deps'][number],
+  downstream: unknown,
+  partitionsOf: ReadonlyMap<string, unknown>,
+  now: number,
+): string | undefined {
+  if (mapping === undefined || !partitionsOf.has(asset_key)) return undefined
+  const upstream = partitionsOf.get(asset_key)
+  const link = openLink(mapping, downstream, upstream, now)
+  if (!isRefusal(link)) return undefined
+  const readable = [downstream, upstream].every(
+    (partitions) => partitions === null || partitions === undefined || !isRefusal(keyOrderOf(partitions)),
+  )
+  return readable ? link.problem : undefined
 }
 
 /** What another location needs cannot go away under it. */

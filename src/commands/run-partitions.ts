@@ -1,9 +1,10 @@
-// The partitions of a run request: read as people write them, checked against every selected asset, and brought into the
-// one form that makes the same request the same fingerprint.
+// The partitions of a run request: read as people write them, checked against every asset that they are named of, and
+// brought into the one form that makes the same request the same fingerprint.
 
 import { INLINE_KEYS_MAX } from '../core/limits.js'
 import type { Selector } from '../events/value.js'
 import { indexRange, isRefusal } from '../partitions/key-order.js'
+import { anchoredAssets } from '../partitions/mapping/anchored.js'
 import { keyOrderOf } from '../partitions/order.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { Fault } from './problem.js'
@@ -40,7 +41,7 @@ export function canonicalPartitions(
 }
 
 export function canonicalKeys(keys: readonly string[], definitions: readonly AssetDefinitionRow[]): readonly string[] {
-  const order = keyOrderOf(definitions.find(({ partitions }) => partitions?.type === 'multi')?.partitions)
+  const order = keyOrderOf(anchoredAssets(definitions).find(({ partitions }) => partitions?.type === 'multi')?.partitions)
   if (isRefusal(order)) return keys
   return keys.map((key) => {
     const found = order.indexOf(key)
@@ -52,8 +53,8 @@ export function canonicalKeys(keys: readonly string[], definitions: readonly Ass
 const FAULTS_MAX = 10
 
 export function partitionFaults(asked: AskedPartitions | undefined, definitions: readonly AssetDefinitionRow[]): readonly Fault[] {
-  const partitioned = definitions.filter(({ partitions }) => partitions !== null)
-  const [first] = partitioned
+  const named = anchoredAssets(definitions)
+  const [first] = named
   if (asked === undefined) {
     if (first === undefined) return []
     const order = keyOrderOf(first.partitions)
@@ -61,7 +62,15 @@ export function partitionFaults(asked: AskedPartitions | undefined, definitions:
     return [{ path: 'partitions', message: `The selected assets have partitions: say which.${example}` }]
   }
   if (first === undefined) return [{ path: 'partitions', message: 'None of the selected assets has partitions. Leave them out.' }]
-  return partitioned.flatMap((definition) => faultsOf(asked, definition)).slice(0, FAULTS_MAX)
+  const mapped = definitions.find((definition) => definition.partitions !== null && !named.includes(definition))
+  const rule =
+    mapped === undefined
+      ? ''
+      : ` The partitions of a run are those of what it ends with; of ${mapped.asset_key} it makes those that these are made from.`
+  return named
+    .flatMap((definition) => faultsOf(asked, definition))
+    .slice(0, FAULTS_MAX)
+    .map(({ path, message }) => ({ path, message: `${message}${rule}` }))
 }
 
 function faultsOf(asked: AskedPartitions, { asset_key, partitions }: AssetDefinitionRow): readonly Fault[] {

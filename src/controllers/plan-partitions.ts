@@ -1,16 +1,20 @@
-// What a run's partitions are to one definition: how many, and any slice of them as a selector. Ranges are counted and
-// cut by arithmetic and never spelled out.
+// Partitions of one asset in a run: how many, any slice of them as a selector, and where one is among them. Ranges are
+// counted and cut by arithmetic and never spelled out.
 
+import { canonicalJson } from '../core/canonical.js'
 import { assert } from '../core/errors.js'
 import { listSha256 } from '../core/keys.js'
 import { INLINE_KEYS_MAX } from '../core/limits.js'
 import { compareText } from '../core/order.js'
 import type { Partitions } from '../events/partitions.js'
 import type { Selector } from '../events/value.js'
-import { blockOf } from '../partitions/block.js'
+import { blockOf, dimensionSpans } from '../partitions/block.js'
 import { indexRange, isRefusal, type KeyOrder, type Refusal } from '../partitions/key-order.js'
+import { type Box, boxesOfKeys, boxesOfRange } from '../partitions/mapping/boxes.js'
+import { isMulti } from '../partitions/multi.js'
 import { keyOrderOf } from '../partitions/order.js'
 import { expandSelector } from '../partitions/selector.js'
+import { clipSpan, mergeSpans, type Span } from '../partitions/spans.js'
 
 export type Lane = {
   readonly count: number
@@ -18,11 +22,14 @@ export type Lane = {
   readonly slice: (first: number, count: number) => Selector
   /** Where a part of it is written key by key: the most that fit an event. */
   readonly slice_max?: number
-  /** Whether equal positions are equal partitions in another lane of the same run. */
-  readonly isAlignedWith: (other: Lane) => boolean
-  /** Where a partition is in this lane; without it nobody can tell. */
-  readonly placeOf?: (partition_key: string) => number | undefined
-  /** Its keys, where it has some of the run's partitions and not all of them. */
+  /** Where this is equal, equal positions are equal partitions. */
+  readonly alignment: string | object
+  /** The partitions from one position on, as numbers; undefined: the definition has no order that this version knows. */
+  readonly boxesAt: (first: number, count: number) => readonly Box[] | undefined
+  /** Where partitions are in this lane, by their keys or, without spelling them out, by their numbers. */
+  readonly placeOf: (partition_key: string) => number | undefined
+  readonly placesOf?: (spans: readonly Span[]) => readonly Span[]
+  /** Its keys, which a list has to be written of where they are many. */
   readonly spelled?: readonly string[]
 }
 
@@ -34,8 +41,11 @@ export function openLane(partitions: Partitions, selector: RunPartitions, lists:
   if ('keys' in selector || 'list' in selector) {
     const selected = expandSelector(partitions, selector, lists, Number.POSITIVE_INFINITY)
     if ('problem' in selected) return selected
-    const placeOf = placesOf(selected.keys.map(({ partition_key }) => partition_key))
-    return { ...('keys' in selector ? laneOfKeys(selector) : laneOfList(selector)), placeOf }
+    const known = knownKeys(
+      partitions,
+      selected.keys.map(({ partition_key }) => partition_key),
+    )
+    return { ...('keys' in selector ? laneOfKeys(selector) : laneOfList(selector)), ...known }
   }
   if ('dims' in selector) return laneOfDims(partitions, selector)
   const order = keyOrderOf(partitions)
@@ -47,50 +57,58 @@ export function openLane(partitions: Partitions, selector: RunPartitions, lists:
   return refused
 }
 
-/** Some of the run's partitions, under the keys that a definition writes. */
+/** Partitions that the run does not name as they are, under the keys that a definition writes. */
 export function laneOfSpelled(partitions: Partitions, keys: readonly string[]): Lane | Refusal {
   const selected = expandSelector(partitions, { keys }, () => undefined, Number.POSITIVE_INFINITY)
   if ('problem' in selected) return selected
   const spelled = [...new Set(selected.keys.map(({ partition_key }) => partition_key))]
   const sha256 = listSha256(spelled)
-  const lane: Lane = {
+  return {
     count: spelled.length,
     slice(first, count) {
       if (count <= INLINE_KEYS_MAX) return { keys: spelled.slice(first, first + count) }
       return { list: { sha256, count, ...offsetOf(first) } }
     },
-    isAlignedWith: (other) => other === lane,
-    placeOf: placesOf(spelled),
+    alignment: {},
+    ...knownKeys(partitions, spelled),
     spelled,
   }
-  return lane
 }
 
+type Known = Pick<Lane, 'boxesAt' | 'placeOf'>
+type Written = Omit<Lane, keyof Known>
+
 /** Made when somebody asks: most plans never do. */
-function placesOf(keys: readonly string[]): (partition_key: string) => number | undefined {
+function knownKeys(partitions: Partitions, keys: readonly string[]): Known {
   let places: ReadonlyMap<string, number> | undefined
-  return (partition_key) => {
-    places ??= new Map(keys.map((key, place) => [key, place]))
-    return places.get(partition_key)
+  return {
+    boxesAt(first, count) {
+      const order = keyOrderOf(partitions)
+      return isRefusal(order) ? undefined : boxesOfKeys(order, keys.slice(first, first + count))
+    },
+    placeOf(partition_key) {
+      places ??= new Map(keys.map((key, place) => [key, place]))
+      return places.get(partition_key)
+    },
   }
 }
 
-function laneOfKeys(selector: Extract<RunPartitions, { keys: unknown }>): Lane {
+function laneOfKeys(selector: Extract<RunPartitions, { keys: unknown }>): Written {
   const { keys } = selector
   return {
     count: keys.length,
     slice: (first, count) => (count === keys.length ? selector : { keys: keys.slice(first, first + count) }),
-    // The keys are the run's, in the run's order, whatever the definition.
-    isAlignedWith: () => true,
+    // In the order in which they are named, whatever the definition.
+    alignment: canonicalJson(selector),
   }
 }
 
-function laneOfList(selector: Extract<RunPartitions, { list: unknown }>): Lane {
+function laneOfList(selector: Extract<RunPartitions, { list: unknown }>): Written {
   const { sha256, count, offset = 0 } = selector.list
   return {
     count,
     slice: (first, some) => (some === count ? selector : { list: { sha256, count: some, ...offsetOf(offset + first) } }),
-    isAlignedWith: () => true,
+    alignment: canonicalJson(selector),
   }
 }
 
@@ -100,21 +118,33 @@ const offsetOf = (offset: number) => (offset === 0 ? {} : { offset })
 function laneOfDims(partitions: Partitions, selector: Extract<RunPartitions, { dims: unknown }>): Lane | Refusal {
   const order = keyOrderOf(partitions)
   const block = isRefusal(order) ? order : blockOf(order, selector.dims)
+  if (isRefusal(order)) return order
   if (isRefusal(block)) return block
   const { count, entryAt } = block
-  const lane: Lane = {
+  const keysOf = (first: number, some: number) => Array.from({ length: some }, (_, place) => entryAt(first + place).partition_key)
+  const known = lazily(() => knownKeys(partitions, keysOf(0, count)))
+  return {
     count,
     slice_max: INLINE_KEYS_MAX,
     slice(first, some) {
-      if (some === count) return selector
-      return { keys: Array.from({ length: some }, (_, place) => entryAt(first + place).partition_key).sort(compareText) }
+      return some === count ? selector : { keys: keysOf(first, some).sort(compareText) }
     },
-    isAlignedWith: (other) => other === lane,
+    alignment: {},
+    boxesAt(first, some) {
+      const spans = some === count ? dimensionSpans(order, selector.dims) : []
+      return some < count || isRefusal(spans) ? known().boxesAt(first, some) : [spans]
+    },
+    placeOf: (partition_key) => known().placeOf(partition_key),
   }
-  return lane
 }
 
-type Span = { readonly first: number; readonly count: number }
+function lazily<T>(make: () => T): () => T {
+  let made: T | undefined
+  return () => {
+    made ??= make()
+    return made
+  }
+}
 
 function spanOf(order: KeyOrder, selector: Extract<RunPartitions, { range: unknown } | { all: unknown }>): Span | Refusal {
   if ('range' in selector) return indexRange(order, selector.range)
@@ -128,7 +158,8 @@ function laneOfSpan(order: KeyOrder, selector: RunPartitions, span: Span): Lane 
     assert(key !== null, `Position ${position} of ${order.description} was counted and has no key.`)
     return key
   }
-  const lane: Lane = {
+  const within = ({ first, count }: Span): Span => clipSpan(first - span.first, first - span.first + count, span.count)
+  return {
     count: span.count,
     slice(first, count) {
       if (count === span.count) return selector
@@ -137,12 +168,13 @@ function laneOfSpan(order: KeyOrder, selector: RunPartitions, span: Span): Lane 
       return { range: { start: keyAt(first), end: keyAt(first + count - 1) } }
     },
     // Between the same two keys another definition may have other ones.
-    isAlignedWith: (other) => other === lane,
+    alignment: {},
+    boxesAt: (first, count) => boxesOfRange(order, { first: span.first + first, count }),
     placeOf(partition_key) {
       const found = order.indexOf(partition_key)
       const place = isRefusal(found) ? -1 : found.index - span.first
       return place >= 0 && place < span.count ? place : undefined
     },
+    ...(isMulti(order) ? {} : { placesOf: (spans) => mergeSpans(spans.map(within)) }),
   }
-  return lane
 }

@@ -1,7 +1,6 @@
 // From definitions in their order to the tasks of a run and the edges between them. Everything is counted before any of
 // it is made: a plan that is too large costs its figures.
 
-import { canonicalJson } from '../core/canonical.js'
 import { assert } from '../core/errors.js'
 import { taskKey } from '../core/keys.js'
 import { INLINE_KEYS_MAX, RUN_EDGES_MAX, RUN_TASKS_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
@@ -9,11 +8,11 @@ import type { PlannedTask } from '../events/run.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { RunRow } from '../projections/run-table.js'
 import type { WorkingSet } from '../projections/working-set.js'
-import { type AssetTasks, countEdges, type Tasks, upstreamTasksOf } from './plan-edges.js'
+import { type AssetTasks, type Edges, edgesOf } from './plan-edges.js'
 import { type PlanFault, planFault } from './plan-fault.js'
+import { openLanes } from './plan-lanes.js'
 import { type Left, leftLane } from './plan-left.js'
 import { selectedUpstream } from './plan-order.js'
-import { type Lane, openLane } from './plan-partitions.js'
 
 export type TaskOfAsset = { readonly definition: AssetDefinitionRow; readonly task: Omit<PlannedTask, 'd'> }
 
@@ -25,13 +24,13 @@ type PlannedTasks = { readonly tasks: readonly TaskOfAsset[]; readonly lists: re
 export function planTasks(plan: PlanOf, order: readonly string[]): PlannedTasks | PlanFault {
   const counted = countTasks(plan, order)
   if ('code' in counted) return counted
-  const assets = [...counted.assets.values()]
-  const edges = assets.reduce((sum, asset) => sum + countEdges(plan.run, counted.assets, asset), 0)
+  const assets = [...counted.assets.values()].map((asset) => ({ ...asset, edges: edgesOf(plan.run, counted.assets, asset) }))
+  const edges = assets.reduce((sum, asset) => sum + asset.edges.count, 0)
   if (edges > RUN_EDGES_MAX) {
     const advice = 'select fewer assets or partitions, or give assets that depend on each other the same partitions_per_task'
     return planFault('PLAN_TOO_LARGE', `The run has ${edges} edges between its tasks, and ${RUN_EDGES_MAX} is the most: ${advice}.`)
   }
-  const tasks = assets.flatMap((asset) => tasksOf(plan.run, counted.assets, asset))
+  const tasks = assets.flatMap(tasksOf)
   const lists = assets.flatMap(({ lane, partitions_per_task }) => {
     return lane?.spelled !== undefined && Math.min(partitions_per_task, lane.count) > INLINE_KEYS_MAX ? [lane.spelled] : []
   })
@@ -42,13 +41,14 @@ function countTasks(
   { rows, run, left, definitions }: PlanOf,
   order: readonly string[],
 ): { readonly assets: ReadonlyMap<string, AssetTasks> } | PlanFault {
-  const wholeLaneOf = lanesOf(rows, run)
+  const wholeLaneOf = openLanes(rows, run, definitions, order)
   const assets = new Map<string, AssetTasks>()
   let total = 0
   for (const asset_key of order) {
     const definition = definitions.get(asset_key)
     assert(definition, `The asset ${asset_key} was ordered and not selected.`)
-    const whole = wholeLaneOf(definition)
+    const whole = wholeLaneOf(asset_key)
+    if (whole === 'none') continue
     const lane = whole === null || 'code' in whole ? whole : leftLane(rows, whole, definition, left)
     if (lane !== null && 'code' in lane) return lane
     const { partitions_per_task } = definition.definition
@@ -76,29 +76,10 @@ function countTasks(
   return planFault('PLAN_TOO_LARGE', `The run has ${total} tasks, and ${RUN_TASKS_MAX} is the most: ${advice}.`)
 }
 
-/** Assets with the same partitions share a lane, so that the run's keys are looked at once for all of them. */
-function lanesOf(rows: WorkingSet, { partitions: selector }: RunRow) {
-  const lanes = new Map<string, Lane | { readonly problem: string }>()
-  return ({ asset_key, partitions }: AssetDefinitionRow): Lane | PlanFault | null => {
-    if (partitions === null) return null
-    if (selector === null) {
-      return planFault(
-        'NO_PARTITIONS',
-        `The asset ${asset_key} has partitions, and the run names none: ask for it with a range, keys or a list.`,
-      )
-    }
-    const text = canonicalJson(partitions)
-    const lane = lanes.get(text) ?? openLane(partitions, selector, rows.list)
-    lanes.set(text, lane)
-    return 'problem' in lane ? planFault('BAD_PARTITION', `${asset_key}: ${lane.problem}`) : lane
-  }
-}
-
-function tasksOf(run: RunRow, tasks: Tasks, asset: AssetTasks): readonly TaskOfAsset[] {
-  const { definition, lane, partitions_per_task: size, isSplit, count } = asset
-  const upstreamTasks = upstreamTasksOf(run, tasks, asset)
+function tasksOf(asset: AssetTasks & { readonly edges: Edges }): readonly TaskOfAsset[] {
+  const { definition, lane, partitions_per_task: size, isSplit, count, edges } = asset
   return Array.from({ length: count }, (_, index) => {
-    const w = upstreamTasks(index)
+    const w = edges.upstreamOf(index)
     const k = isSplit ? taskKey(definition.asset_key, index) : definition.asset_key
     const n = lane === null ? 1 : Math.min(size, lane.count - index * size)
     const p = lane === null ? null : lane.slice(index * size, n)

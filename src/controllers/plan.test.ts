@@ -10,6 +10,10 @@ const daily = (partitions_per_task?: number, ...deps: string[]): Partial<AssetDe
   partitions: DAILY,
   ...(partitions_per_task === undefined ? {} : { partitions_per_task }),
 })
+const numbered = (count: number, partitions_per_task: number): Partial<AssetDefinition> => ({
+  partitions: { type: 'static', keys: Array.from({ length: count }, (_, i) => `n${i}`) },
+  partitions_per_task,
+})
 const day = (number: number): string => new Date(Date.UTC(2025, 0, number)).toISOString().slice(0, 10)
 const days = (count: number) => ({ range: { start: day(1), end: day(count) } })
 const keys = (...of: string[]) => ({ assets: { keys: of } })
@@ -128,16 +132,10 @@ describe('the edges between the tasks of split assets', () => {
       ['b#0 after a#0', 'b#1 after a#1'],
     ],
     [
-      'a mapping of a later version',
-      daily(3),
-      { ...daily(3), deps: [{ asset_key: 'a', mapping: { type: 'last' } }] },
-      ['b#0 after a#0 a#1', 'b#1 after a#0 a#1'],
-    ],
-    [
-      'a range in another calendar',
+      'the same keys of another calendar',
       daily(3),
       { ...daily(3, 'a'), partitions: { ...DAILY, timezone: 'Europe/Berlin' } },
-      ['b#0 after a#0 a#1', 'b#1 after a#0 a#1'],
+      ['b#0 after a#0', 'b#1 after a#1'],
     ],
   ])('lead to %s', (_, a, b, expected) => {
     const tasks = tasksIn(createPlanStory({ a, b }).plan({ partitions: days(6) }))
@@ -171,8 +169,8 @@ describe('a run that cannot be planned', () => {
     ['PLAN_TOO_LARGE', { a: daily(1) }, { partitions: days(10_001) }, '10001 tasks, and 10000 is the most'],
     [
       'PLAN_TOO_LARGE',
-      { a: daily(1), b: { ...daily(1), deps: [{ asset_key: 'a', mapping: 'last' }] } },
-      { partitions: days(400) },
+      { a: numbered(400, 1), b: { ...numbered(400, 1), deps: [{ asset_key: 'a', mapping: { type: 'all' } }] } },
+      { partitions: { all: true as const } },
       '160000 edges',
     ],
   ])('is %s', (code, assets, changes, sentence) => {
@@ -231,8 +229,8 @@ describe('the pages of a plan', () => {
 
   it('fit an event and a batch with the most tasks, and with the most edges', () => {
     expect(pack(createPlanStory({ a: daily(1) }).plan({ partitions: days(10_000) })).events).toHaveLength(50)
-    const last = { ...daily(8), deps: [{ asset_key: 'a', mapping: 'last' }] }
-    const dense = createPlanStory({ a: daily(5), b: last }).plan({ partitions: days(2_000) })
+    const ofAll = { ...numbered(2_000, 8), deps: [{ asset_key: 'a', mapping: { type: 'all' } }] }
+    const dense = createPlanStory({ a: numbered(2_000, 5), b: ofAll }).plan({ partitions: { all: true } })
     expect(pagesOf(dense).reduce((sum, { tasks }) => sum + tasks.reduce((edges, { w = [] }) => edges + w.length, 0), 0)).toBe(100_000)
     expect(pack(dense).events).toHaveLength(4)
     expect(pagesOf(dense)[2]?.tasks.length).toBeLessThan(200)

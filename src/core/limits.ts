@@ -80,6 +80,10 @@ export const PLAN_PAGE_TASKS_MAX = 200
 export const PLAN_PAGES_MAX = BATCH_EVENTS_MAX
 /** Each finished task writes a partition_status row for every partition of it, within one revision. */
 export const TASK_PARTITIONS_MAX = 10_000
+/** Scattered partitions that an asset of a run is mapped to, as one list of them: some 2 MB of keys. */
+export const MAPPED_KEYS_MAX = 100_000
+/** Keys that are looked at one by one, to find the tasks that make them; where there are more, a task waits for all. */
+export const MAPPED_KEYS_FOUND_MAX = 1_000_000
 /** No partition ends later: the rules of zones are guesses that far ahead, and each year of a zone costs 2 ms to read. */
 export const PARTITION_END_MS_MAX = Date.UTC(2200, 0, 1)
 /** What the command line prints at once: some 20 MB. */

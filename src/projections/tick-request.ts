@@ -9,6 +9,7 @@ import type { EventOf } from '../events/event.js'
 import type { Assets, Selector } from '../events/value.js'
 import { isRefusal } from '../partitions/key-order.js'
 import { type LastComplete, lastComplete } from '../partitions/last-complete.js'
+import { anchoredAssets } from '../partitions/mapping/anchored.js'
 import { keyOrderOf } from '../partitions/order.js'
 import { type AssetGraph, selectAssets } from './asset-selection.js'
 import type { AssetDefinitionRow } from './asset-table.js'
@@ -50,15 +51,15 @@ function openPartitions(
   mapping: ScheduleDefinitionRow['partition_mapping'],
   definitions: readonly AssetDefinitionRow[],
 ): TickAssets['asksAt'] {
-  const partitioned = definitions.filter(({ partitions }) => partitions !== null)
-  const [first] = partitioned
+  const named = anchoredAssets(definitions)
+  const [first] = named
   if (mapping === null) {
     if (first === undefined) return () => ({ partitions: null, runs: [{ partitions: null }] })
     return () => partitionFault(`${first.asset_key} has partitions: give the schedule a partition_mapping.`)
   }
   if (first === undefined) return () => partitionFault('None of the selected assets has partitions. Leave partition_mapping out.')
   // Most selections have one way to be partitioned, or two.
-  const kinds = new Map(partitioned.map((definition) => [canonicalJson(definition.partitions), definition]))
+  const kinds = new Map(named.map((definition) => [canonicalJson(definition.partitions), definition]))
   return (at_ms) => {
     const found = [...kinds.values()].map((definition) => ({ definition, last: lastOf(definition, mapping, at_ms) }))
     return asksOf(found)
@@ -76,7 +77,7 @@ function lastOf(
   return isRefusal(order) ? order : lastComplete(order, mapping, at_ms, TICK_RUN_REQUESTS_MAX)
 }
 
-/** A run has one selection of partitions, so all of its assets have to mean the same. */
+/** A run has one selection of partitions, so all assets that it ends with have to mean the same. */
 function asksOf(found: readonly FoundOf[]): TickAsks {
   for (const { definition, last } of found) if ('problem' in last) return partitionFault(`${definition.asset_key}: ${last.problem}`)
   if (found.some(({ last }) => 'none' in last)) return { none: true }

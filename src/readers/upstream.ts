@@ -1,10 +1,13 @@
-// What is materialized of the assets that a task is made from: for each of its partitions the one with the same key, or all
-// that there are where the two are not partitioned alike.
+// What is materialized of the assets that a task is made from: the partitions that its own are mapped to, or all that there
+// are where nothing is said of two that are not partitioned alike.
 
 import type { Json } from '../core/canonical.js'
 import { UPSTREAM_METADATA_MAX, UPSTREAM_ROWS_MAX } from '../core/limits.js'
 import { instantText } from '../core/time.js'
 import { isRefusal } from '../partitions/key-order.js'
+import { boxesOfKeys, entryIn, existingIn, keysIn, placesIn } from '../partitions/mapping/boxes.js'
+import { isSameKey, openLink } from '../partitions/mapping/link.js'
+import { upstreamBoxes } from '../partitions/mapping/map-boxes.js'
 import { keyOrderOf } from '../partitions/order.js'
 import { expandSelector } from '../partitions/selector.js'
 import type { AssetDefinitionRow, PartitionStatusRow } from '../projections/asset-table.js'
@@ -14,7 +17,12 @@ import { readAssetGraph } from './assets.js'
 import type { View } from './reader.js'
 import { readRows } from './rows.js'
 
-export type Wanted = { readonly upstream_keys: readonly string[]; readonly partition_keys: readonly string[] | null }
+export type Wanted = {
+  readonly definition: Pick<AssetDefinitionRow, 'deps' | 'partitions'>
+  readonly partition_keys: readonly string[] | null
+  /** When the run was asked for: what existed then is what it was planned with. */
+  readonly requested_at: number
+}
 
 export type UpstreamRow = {
   readonly partition_key: string
@@ -26,14 +34,17 @@ export type UpstreamRow = {
 }
 export type UpstreamOf = Readonly<Record<string, readonly UpstreamRow[]>>
 
-/** Keys that are the same in both are looked up together for all tasks; where one side has no partitions, or other ones,
- *  the upstream asset's newest rows in key order are taken, up to a bound. */
+/** Keys are looked up together for all tasks; where all are meant, or too many, the upstream asset's rows are taken in the
+ *  order of their keys, up to a bound. */
 export async function readUpstream(view: View, wanted: readonly Wanted[]): Promise<ReadonlyMap<Wanted, UpstreamOf>> {
-  if (wanted.every(({ upstream_keys }) => upstream_keys.length === 0)) return new Map()
+  if (wanted.every(({ definition }) => definition.deps.length === 0)) return new Map()
   const { definitions } = await readAssetGraph(view)
   const plans = wanted.map((want) => ({
     want,
-    places: want.upstream_keys.map((key) => ({ key, place: placeOf(definitions.get(key), want) })),
+    places: want.definition.deps.map((dependency) => ({
+      key: dependency.asset_key,
+      place: placeOf(definitions.get(dependency.asset_key), dependency.mapping, want),
+    })),
   }))
   const keys = new Map<string, RowKey>()
   const scanned = new Set<string>()
@@ -70,9 +81,33 @@ const isMaterialized = (row: PartitionStatusRow): row is Materialized =>
 
 const countOf = (rows: readonly { readonly rows: readonly unknown[] }[]): number => rows.reduce((sum, each) => sum + each.rows.length, 0)
 
-function placeOf(upstream: AssetDefinitionRow | undefined, { partition_keys }: Wanted): readonly RowKey[] | 'all' {
+function placeOf(upstream: AssetDefinitionRow | undefined, mapping: unknown, want: Wanted): readonly RowKey[] | 'all' {
   if (upstream === undefined) return []
-  const { asset_key, partitions } = upstream
+  return isSameKey(mapping) ? sameKeys(upstream, want) : mappedKeys(upstream, mapping, want)
+}
+
+function mappedKeys({ asset_key, partitions }: AssetDefinitionRow, mapping: unknown, want: Wanted): readonly RowKey[] | 'all' {
+  const { definition, partition_keys, requested_at } = want
+  const link = openLink(mapping, definition.partitions, partitions, requested_at)
+  // It was deployed with partitions that it fitted.
+  if (isRefusal(link)) return 'all'
+  const { downstream, upstream } = link.sides
+  const boxes = upstreamBoxes(link.mapping, link.sides, boxesOfKeys(downstream, partition_keys ?? ['']))
+  const meant = existingIn(upstream, boxes, requested_at)
+  const count = meant.reduce((sum, box) => sum + keysIn(box), 0)
+  if (count > UPSTREAM_ROWS_MAX && link.mapping.type === 'all') return 'all'
+  const keys: RowKey[] = []
+  for (const box of meant) {
+    for (const places of placesIn(box)) {
+      if (keys.length === UPSTREAM_ROWS_MAX) return keys
+      const { sort_key, partition_key } = entryIn(upstream, places)
+      keys.push([asset_key, sort_key, partition_key])
+    }
+  }
+  return keys
+}
+
+function sameKeys({ asset_key, partitions }: AssetDefinitionRow, { partition_keys }: Wanted): readonly RowKey[] | 'all' {
   if (partitions === null) return [[asset_key, '', '']]
   if (partition_keys === null) return 'all'
   const order = keyOrderOf(partitions)

@@ -99,11 +99,14 @@ describe('what is wrong is said with the field and the cure', () => {
     [{ ...valid, deps: [{ asset: 'a', maping: {} }] }, 'deps[0].maping is not known here. Did you mean mapping?'],
     [{ ...valid, deps: [{ asset: 7 }] }, 'deps[0].asset is 7. Give it an asset'],
     [
-      { ...valid, deps: [{ asset: 'a', mapping: { type: 'last' } }] },
-      'deps[0].mapping is of type "last", and this version of Servo maps a partition to the one with the same key only.',
+      { ...valid, deps: [{ asset: 'a', mapping: { type: 'latest' } }] },
+      'deps[0].mapping cannot be used. The mapping\'s type "latest" is not known.',
     ],
-    [{ ...valid, deps: [{ asset: 'a', mapping: 'identity' }] }, 'deps[0].mapping is "identity", and'],
-    [{ ...valid, deps: [{ asset: 'a', mapping: { type: 'identity', offset: 1 } }] }, 'deps[0].mapping.offset is not known here.'],
+    [{ ...valid, deps: [{ asset: 'a', mapping: 'last' }] }, 'deps[0].mapping cannot be used. The mapping is not right'],
+    [
+      { ...valid, deps: [{ asset: 'a', mapping: { type: 'identity', offset: 1 } }] },
+      'The mapping is not right (Unrecognized key: "offset"). Write one of {"type": "identity"}, {"type": "time_window"',
+    ],
     [self, 'deps has "a", which is the asset itself.'],
     [{ ...valid, run: undefined }, 'run is missing. Give it a function: async (context)'],
     [
@@ -231,8 +234,8 @@ describe('types', () => {
   test('refuse members that are not there, and values that are wrong', () => {
     // @ts-expect-error -- a slip of the pen
     expect(() => asset({ key: 'a', deps: [], run, prioritiy: 1 })).toThrow('Did you mean priority?')
-    // @ts-expect-error -- only identity is there
-    expect(() => asset({ ...valid, deps: [{ asset: 'a', mapping: { type: 'last' } }] })).toThrow('mapping')
+    // @ts-expect-error -- no such mapping
+    expect(() => asset({ ...valid, deps: [{ asset: 'a', mapping: { type: 'latest' } }] })).toThrow('mapping')
     // @ts-expect-error -- a number is no version
     expect(() => asset({ ...valid, code_version: 2 })).toThrow('code_version')
   })

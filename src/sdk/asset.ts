@@ -14,7 +14,16 @@ import {
 } from '../core/limits.js'
 import type { RunContext } from './context.js'
 import { buildDefinition, type Policy } from './definition.js'
-import { ASSET, type Asset, type Dependency, dependencyFaults, dependencyKey, type KeyOf, type Run } from './dependency.js'
+import {
+  ASSET,
+  type Asset,
+  type Dependency,
+  dependencyFaults,
+  dependencyKey,
+  type KeyOf,
+  type Run,
+  writtenDependency,
+} from './dependency.js'
 import { DefinitionError, shown } from './fault.js'
 import {
   type Faults,
@@ -91,7 +100,7 @@ export function asset<
   const faults = isObject(options) ? optionFaults(options) : [`Its options are ${shown(options)}. Give it an object.`]
   if (faults.length > 0) throw new DefinitionError(nameOf(options), faults)
   const { key, deps, partitions, run } = options
-  const definition = buildDefinition({ key, deps: deps.map(dependencyKey) as string[], partitions, policy: policyIn(options) })
+  const definition = buildDefinition({ key, deps: deps.map(writtenDependency), partitions, policy: policyIn(options) })
   const bytes = canonicalBytes(definition)
   if (bytes > DEFINITION_BYTES_MAX) {
     throw new DefinitionError(nameOf(options), [

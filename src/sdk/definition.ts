@@ -3,6 +3,7 @@
 import { canonicalJson, type Json } from '../core/canonical.js'
 import { definitionHash, locationContentSha256 } from '../core/keys.js'
 import { compareText } from '../core/order.js'
+import type { DependencyMapping } from './mapping.js'
 import type { Partitions } from './partitions.js'
 import type { ScheduleDefinition } from './schedule-definition.js'
 
@@ -40,13 +41,13 @@ export type Policy = {
 /** The `definition` of AssetDefined. */
 export type AssetDefinition = Policy & {
   readonly asset_key: string
-  readonly deps: readonly { readonly asset_key: string }[]
+  readonly deps: readonly { readonly asset_key: string; readonly mapping?: DependencyMapping }[]
   readonly partitions?: Partitions
 }
 
 export type Written = {
   readonly key: string
-  readonly deps: readonly string[]
+  readonly deps: AssetDefinition['deps']
   readonly partitions?: Partitions | undefined
   readonly policy: Policy
 }
@@ -55,7 +56,7 @@ export type Written = {
  *  chosen. Defaults are not written: they are applied where the definition is used. */
 export function buildDefinition({ key, deps, partitions, policy }: Written): AssetDefinition {
   const pools = policy.pools === undefined ? undefined : [...policy.pools].sort(compareText)
-  const sorted = [...deps].sort(compareText).map((asset_key) => ({ asset_key }))
+  const sorted = [...deps].sort((left, right) => compareText(left.asset_key, right.asset_key))
   // A copy by way of its text: nothing that the user changes later gets in, and no member that is undefined.
   return freeze(JSON.parse(canonicalJson({ ...policy, pools, asset_key: key, deps: sorted, partitions }))) as AssetDefinition
 }

@@ -1,9 +1,11 @@
 // What an asset is made from: keys, or the assets themselves, which spares a typing error.
 
-import { SAME_KEY_ONLY } from '../partitions/mapping/deployable.js'
+import { mappingFormProblem } from '../partitions/mapping/definition.js'
+import { isSameKey } from '../partitions/mapping/link.js'
 import type { RunContext } from './context.js'
 import type { AssetDefinition } from './definition.js'
-import { shown, wrong } from './fault.js'
+import { wrong } from './fault.js'
+import type { DependencyMapping } from './mapping.js'
 import { type Check, type Faults, idOf, isObject, memberFaults, twice } from './member.js'
 import type { RunResult } from './result.js'
 
@@ -19,7 +21,7 @@ export type Asset<Key extends string = string> = {
   readonly run: Run
 }
 
-export type Dependency = string | Asset | { readonly asset: string | Asset; readonly mapping?: { readonly type: 'identity' } }
+export type Dependency = string | Asset | { readonly asset: string | Asset; readonly mapping?: DependencyMapping }
 
 /** The key by which `context.upstream` knows a dependency. */
 export type KeyOf<D> = D extends string
@@ -34,6 +36,13 @@ export const isAsset = (value: unknown): value is Asset => typeof value === 'obj
 
 const RULE = 'an asset, the key of one, or {"asset": …}'
 const assetKey = idOf('asset_key')
+
+/** As the definition has it: identity is what no mapping means, so it is not written. */
+export function writtenDependency(dependency: Dependency): { readonly asset_key: string; readonly mapping?: DependencyMapping } {
+  const asset_key = dependencyKey(dependency) as string
+  const { mapping } = isObject(dependency) && 'asset' in dependency ? (dependency as { readonly mapping?: DependencyMapping }) : {}
+  return mapping === undefined || isSameKey(mapping) ? { asset_key } : { asset_key, mapping }
+}
 
 /** The key that a dependency names; undefined where it names none. An asset has `key`, the longer form `asset`. */
 export function dependencyKey(dependency: unknown): string | undefined {
@@ -64,9 +73,8 @@ const named: Check = (value, field) => {
   return dependencyKey(value) === undefined ? [wrong(field, value, RULE)] : []
 }
 
-/** Identity is what no mapping means, so it is not written into the definition. */
+/** Whether it fits the partitions of both assets is found when they are deployed. */
 const mapping: Check = (value, field) => {
-  if (isObject(value) && value.type === 'identity') return memberFaults(value, { required: { type: () => [] }, optional: {} }, `${field}.`)
-  const what = isObject(value) && typeof value.type === 'string' ? `of type ${shown(value.type)}` : shown(value)
-  return [`${field} is ${what}, and ${SAME_KEY_ONLY}`]
+  const problem = mappingFormProblem(value)
+  return problem === undefined ? [] : [`${field} cannot be used. ${problem}`]
 }

@@ -7,6 +7,7 @@ export type { LogFields, Logger, Progress, RunContext, RunPartitions, UpstreamMa
 export type { RetryOptions } from './definition.js'
 export type { Asset, Dependency } from './dependency.js'
 export { DefinitionError } from './fault.js'
+export type { DependencyMapping } from './mapping.js'
 export {
   type CronOptions,
   type CronPartitions,

@@ -3,6 +3,7 @@
 
 import { TASK_PARTITIONS_MAX } from '../../core/limits.js'
 import type { Selector } from '../../events/value.js'
+import { anchoredAssets } from '../../partitions/mapping/anchored.js'
 import { expandSelector } from '../../partitions/selector.js'
 import type { DepSatisfactionRow, RunRow, TaskRow } from '../../projections/run-table.js'
 import { unfinishedTasks } from '../../projections/unfinished.js'
@@ -54,11 +55,12 @@ type Left = { readonly run: RunRow; readonly tasks: readonly TaskRow[]; readonly
 async function unfinishedPartitions(deps: Deps, view: View, { run, tasks, left }: Left): Promise<AskedPartitions | Problem | undefined> {
   const partitioned = left.filter(({ partitions }) => partitions !== null)
   if (partitioned.length === 0) return undefined
-  const lists = await readTaskLists(deps.store, [run.partitions, ...partitioned.map(({ partitions }) => partitions)])
+  const named = await namedTasks(view, tasks, partitioned)
+  const lists = await readTaskLists(deps.store, [run.partitions, ...named.map(({ partitions }) => partitions)])
   const [planned, open] = [countByAsset(tasks), countByAsset(partitioned)]
   // The tasks of one asset have all of the run's partitions between them.
   const isWhole = (asset_key: string): boolean => open.get(asset_key) === planned.get(asset_key)
-  if ([...open.keys()].some(isWhole)) {
+  if (named.length === 0 || [...open.keys()].some(isWhole)) {
     return (
       tooManyOfOne(
         run,
@@ -66,10 +68,20 @@ async function unfinishedPartitions(deps: Deps, view: View, { run, tasks, left }
       ) ?? askedAs(run, run.partitions, lists)
     )
   }
-  const keys = await keysOfTasks(view, partitioned, lists)
+  const keys = await keysOfTasks(view, named, lists)
   if (keys === undefined) return lostList(run, 'partitions')
   if (keys.size <= TASK_PARTITIONS_MAX) return { keys: [...keys] }
   return tooMany(run, keys.size, 'one rerun')
+}
+
+/** Of those that are left the ones whose partitions the run named: what they are made from is mapped to again by the plan. */
+async function namedTasks(view: View, tasks: readonly TaskRow[], left: readonly TaskRow[]): Promise<readonly TaskRow[]> {
+  const definitionOf = await readDefinitionsOf(view, tasks)
+  const definitions = new Map(tasks.flatMap((task) => [[task.asset_key, definitionOf(task)] as const]))
+  const anchored = anchoredAssets([...definitions.values()].flatMap((definition) => definition ?? []))
+  const keys = new Set(anchored.map(({ asset_key }) => asset_key))
+  // One whose definition is in no table is told of below.
+  return left.filter((task) => keys.has(task.asset_key) || definitionOf(task) === undefined)
 }
 
 const tooMany = ({ run_id }: RunRow, count: number, where: string): Problem =>

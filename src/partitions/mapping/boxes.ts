@@ -1,8 +1,9 @@
 // Partitions as boxes: of each dimension some ranges of numbers, and every combination of them. A selection of two years in
 // three regions is one box, however many keys it has.
 
-import { isRefusal, type KeyOrder } from '../key-order.js'
-import { isMulti, sidesOf } from '../multi.js'
+import { assert } from '../../core/errors.js'
+import { type Entry, isRefusal, type KeyOrder } from '../key-order.js'
+import { isMulti, joined, sidesOf } from '../multi.js'
 import { clipSpan, countOf, indexesIn, mergeSpans, type Span } from '../spans.js'
 
 /** A side for each dimension; one where there are none. */
@@ -22,6 +23,15 @@ export const boxAt = (places: readonly number[]): Box => places.map((first) => [
 /** All that exist at an instant. */
 export const boxOfAll = (order: KeyOrder, now_ms: number): Box =>
   sidesOf(order).map((side) => mergeSpans([{ first: 0, count: side.order.at(now_ms).total ?? 0 }]))
+
+/** Of these, what exists at an instant. */
+export const existingIn = (order: KeyOrder, boxes: readonly Box[], now_ms: number): readonly Box[] => {
+  const totals = sidesOf(order).map((side) => side.order.at(now_ms).total ?? 0)
+  return mergeBoxes(boxes.map((box) => box.map((spans, place) => clipped(spans, totals[place] ?? 0))))
+}
+
+const clipped = (spans: readonly Span[], total: number): readonly Span[] =>
+  mergeSpans(spans.map(({ first, count }) => clipSpan(first, first + count, total)))
 
 /** The last of what exists. */
 export const boxOfLast = (order: KeyOrder, now_ms: number): Box =>
@@ -85,6 +95,14 @@ export function* placesIn(box: Box): Generator<readonly number[]> {
   const [spans, ...rest] = box
   if (spans === undefined) yield []
   else for (const first of indexesIn(spans)) for (const others of placesIn(rest)) yield [first, ...others]
+}
+
+/** By its number in each dimension. */
+export function entryIn(order: KeyOrder, places: readonly number[]): Entry {
+  const entries = sidesOf(order).map((side, place) => side.order.entryAt(places[place] ?? 0))
+  const [first, ...others] = entries.filter((entry) => entry !== null)
+  assert(first && others.length + 1 === entries.length, `Numbers ${places.join(', ')} of ${order.description} have no key.`)
+  return isMulti(order) ? joined(order.dimensions, [first, ...others]) : first
 }
 
 /** Keys that are none are left out. */

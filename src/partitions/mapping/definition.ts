@@ -45,17 +45,29 @@ const FORMS =
   '{"type": "static", "upstream_keys": {"eu": ["de", "fr"]}}, {"type": "dimension", "dimension": "date"} or ' +
   '{"type": "dimension", "dimensions": {"date": {"mapping": {"type": "last"}}}}'
 
+/** What is wrong with it as JSON, whatever partitions it is for. */
+export function mappingFormProblem(mapping: unknown): string | undefined {
+  const form = readForm(mapping)
+  return isRefusal(form) ? form.problem : undefined
+}
+
+function readForm(mapping: unknown): z.infer<typeof any> | Refusal {
+  const parsed = any.safeParse(mapping)
+  if (parsed.success) return parsed.data
+  const [issue] = parsed.error.issues
+  const field = issue?.path.join('.') ?? ''
+  const type = typeof mapping === 'object' && mapping !== null && 'type' in mapping ? mapping.type : undefined
+  const what =
+    field === 'type' && type !== undefined
+      ? `type ${JSON.stringify(type)} is not known`
+      : `${field}${field === '' ? '' : ' '}is not right (${issue?.message ?? 'unknown'})`
+  return { problem: `The mapping${field === '' ? ' ' : "'s "}${what}. Write one of ${FORMS}.` }
+}
+
 /** The order of an asset without partitions is UNPARTITIONED. */
 export function parseMapping(mapping: unknown, downstream: KeyOrder, upstream: KeyOrder): Mapping | Refusal {
-  const parsed = any.safeParse(mapping)
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    const field = issue?.path.join('.') ?? ''
-    return {
-      problem: `The mapping${field === '' ? '' : `'s ${field}`} is not right (${issue?.message ?? 'unknown'}). Write one of ${FORMS}.`,
-    }
-  }
-  const { data } = parsed
+  const data = readForm(mapping)
+  if (isRefusal(data)) return data
   if (data.type === 'static' || data.type === 'dimension') {
     const bare = downstream === UNPARTITIONED ? 'downstream' : upstream === UNPARTITIONED ? 'upstream' : undefined
     if (bare !== undefined) {

@@ -7,11 +7,11 @@ import { compareText } from '../../core/order.js'
 import { type DimensionSelector, dimensionSpans } from '../block.js'
 import { isCalendar } from '../calendar.js'
 import { indexRange, isRefusal, type KeyOrder, type Refusal } from '../key-order.js'
-import { isMulti, joined, sidesOf } from '../multi.js'
+import { isMulti, sidesOf } from '../multi.js'
 import { type PartitionSelector, sliceOf } from '../selector.js'
 import { clipSpan, countOf, indexesIn, mergeSpans, type Span } from '../spans.js'
 import { UNPARTITIONED } from '../unpartitioned.js'
-import { type Box, boxesOfKeys, boxesOfRange, keysIn, mergeBoxes, placesIn } from './boxes.js'
+import { type Box, boxesOfKeys, boxesOfRange, entryIn, keysIn, mergeBoxes, placesIn } from './boxes.js'
 import type { Mapping } from './definition.js'
 import type { Sides } from './map.js'
 import { downstreamBoxes, upstreamBoxes } from './map-boxes.js'
@@ -70,7 +70,8 @@ function boxesOf(order: KeyOrder, selector: PartitionSelector, { lists }: Bounds
   return boxesOfKeys(order, keys)
 }
 
-function selectorOf(order: KeyOrder, boxes: readonly Box[], bounds: Bounds): Mapped {
+/** What these numbers select, as short as it can be said. */
+export function selectorOf(order: KeyOrder, boxes: readonly Box[], bounds: Pick<Bounds, 'keys_max'>): Mapped {
   const clipped = mergeBoxes(boxes.map((box) => sidesOf(order).map((side, place) => knownIn(side.order, box[place] ?? []))))
   const [box] = clipped
   if (box === undefined) return { none: true }
@@ -118,13 +119,13 @@ function keyOf(order: KeyOrder, index: number): string {
 }
 
 /** Boxes may overlap. */
-function spelled(order: KeyOrder, boxes: readonly Box[], { keys_max }: Bounds): Mapped {
+function spelled(order: KeyOrder, boxes: readonly Box[], { keys_max }: Pick<Bounds, 'keys_max'>): Mapped {
   const most = Math.max(...boxes.map(keysIn))
   const keys = new Set<string>()
   if (most <= keys_max) {
     for (const box of boxes) {
       for (const places of placesIn(box)) {
-        keys.add(keyAt(order, places))
+        keys.add(entryIn(order, places).partition_key)
         if (keys.size > keys_max) return tooMany(order, keys_max)
       }
     }
@@ -137,11 +138,3 @@ function spelled(order: KeyOrder, boxes: readonly Box[], { keys_max }: Bounds): 
 const tooMany = ({ description }: KeyOrder, keys_max: number): Refusal => ({
   problem: `More than ${keys_max} scattered keys are mapped to, of ${description}. Select fewer, or a range.`,
 })
-
-function keyAt(order: KeyOrder, places: readonly number[]): string {
-  if (!isMulti(order)) return keyOf(order, places[0] ?? 0)
-  const entries = order.dimensions.map((each, place) => each.order.entryAt(places[place] ?? 0))
-  const known = entries.filter((entry) => entry !== null)
-  assert(known.length === entries.length, `Numbers ${places.join(', ')} were mapped to in ${order.description} and have no key.`)
-  return joined(order.dimensions, known).partition_key
-}
