@@ -90,7 +90,7 @@ describe('servo schedule', () => {
     const waiting = schedule('ticks', 'minutely', '--wait', '30s')
     at.world.passSeconds(61)
     await at.world.turn.run()
-    expect((await waiting).stdout).toMatch(/TRIGGERED │ CRON +│ [\d.]+ (ms|s|min[ \ds]*) +│ +│ run_[a-z0-9]{26} [A-Z]+/)
+    expect((await waiting).stdout).toMatch(/TRIGGERED │ CRON +│ (under 1 s|[\d.]+ (s|min[ \ds]*)) +│ +│ run_[a-z0-9]{26} [A-Z]+/)
     await schedule('delete', 'minutely', '--wait')
   })
 

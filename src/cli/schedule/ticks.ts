@@ -12,7 +12,7 @@ import { durationText } from '../moments.js'
 import { partitionsText } from '../run/list.js'
 import { paintedState } from '../screen.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
-import { fireText, localWords, SCHEDULE_WORDS, schedulePath, statusText, tickSaying } from './words.js'
+import { delayText, fireText, localWords, SCHEDULE_WORDS, schedulePath, statusText, tickSaying } from './words.js'
 
 type Options = ApiOptions & {
   readonly status?: string
@@ -64,7 +64,7 @@ const printTicks = (rows: readonly ScheduleTick[], { screen }: Session): void =>
       localWords(tick.local),
       paintedState(screen, tick.status),
       tick.kind,
-      tick.delay_ms === null ? '' : durationText(tick.delay_ms),
+      tick.delay_ms === null ? '' : delayText(tick.delay_ms),
       partitionsText(tick.partitions as Parameters<typeof partitionsText>[0]),
       tickSaying(tick),
     ]),

@@ -1,5 +1,6 @@
 // Schedules and ticks as people read them. Instants are those of the schedule's own zone: its cron is written in them. Pure.
 
+import { SECOND_MS } from '../../core/time.js'
 import type { Schedule, ScheduleTick } from '../answers.js'
 import { agoText, durationText } from '../moments.js'
 
@@ -23,9 +24,12 @@ export function statusText({ status, status_changed_by, status_reason }: Schedul
   return `${status}${by}${status_reason === null ? '' : `: ${status_reason}`}`
 }
 
+/** A decision's time is that of its turn, in whole seconds: what is less is not known. */
+export const delayText = (delay_ms: number): string => (delay_ms < SECOND_MS ? 'under 1 s' : durationText(delay_ms))
+
 export function lastTickText({ last_tick_status, last_scheduled_for, last_delay_ms }: Schedule, now: number): string {
   if (last_tick_status === null || last_scheduled_for === null) return ''
-  const delay = last_delay_ms === null ? '' : `, ${durationText(last_delay_ms)} late`
+  const delay = last_delay_ms === null ? '' : `, ${delayText(last_delay_ms)} late`
   return `${last_tick_status} ${agoText(Date.parse(last_scheduled_for), now)}${delay}`
 }
 
