@@ -101,6 +101,7 @@ export const firesAnswer = z
   .object({
     timezone: z.string(),
     fires: z.array(z.object(fire)),
+    status: z.enum(SCHEDULE_STATUSES).nullable().meta({ description: 'Only an ACTIVE schedule fires. null: a cron was asked about.' }),
     warnings: z.array(z.string()).meta({ description: 'Cron expressions that mean something else than they seem to.' }),
   })
   .meta({ id: 'ScheduleFires' })
