@@ -8,11 +8,11 @@ import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi,
 import { parseCount, parseDuration, parseInstant, parseOneOf } from '../arguments.js'
 import { FailedError } from '../exit-code.js'
 import { note, printJson, printTable } from '../local/print.js'
-import { durationText } from '../moments.js'
+import { delayText, durationText } from '../moments.js'
 import { partitionsText } from '../run/list.js'
 import { paintedState } from '../screen.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
-import { delayText, fireText, localWords, SCHEDULE_WORDS, schedulePath, statusText, tickSaying } from './words.js'
+import { fireText, localWords, SCHEDULE_WORDS, schedulePath, statusText, tickSaying } from './words.js'
 
 type Options = ApiOptions & {
   readonly status?: string

@@ -1,8 +1,7 @@
 // Schedules and ticks as people read them. Instants are those of the schedule's own zone: its cron is written in them. Pure.
 
-import { SECOND_MS } from '../../core/time.js'
 import type { Schedule, ScheduleTick } from '../answers.js'
-import { agoText, durationText } from '../moments.js'
+import { agoText, delayText } from '../moments.js'
 
 export const SCHEDULE_WORDS = 'the name of a schedule, or its id'
 
@@ -23,9 +22,6 @@ export function statusText({ status, status_changed_by, status_reason }: Schedul
   const by = status_changed_by === null ? '' : ` by ${status_changed_by}`
   return `${status}${by}${status_reason === null ? '' : `: ${status_reason}`}`
 }
-
-/** A decision's time is that of its turn, in whole seconds: what is less is not known. */
-export const delayText = (delay_ms: number): string => (delay_ms < SECOND_MS ? 'under 1 s' : durationText(delay_ms))
 
 export function lastTickText({ last_tick_status, last_scheduled_for, last_delay_ms }: Schedule, now: number): string {
   if (last_tick_status === null || last_scheduled_for === null) return ''
