@@ -28,7 +28,9 @@ export function addSchedulePreviews(app: Api, deps: RouteDeps): void {
     },
     async ({ query }, reply) => {
       const { cron, timezone, from, count } = query
-      return reply.code(200).send(firesOf({ cron, timezone }, from === undefined ? deps.clock.now() : instantMs(from), count))
+      return reply
+        .code(200)
+        .send({ ...firesOf({ cron, timezone }, from === undefined ? deps.clock.now() : instantMs(from), count), status: null })
     },
   )
   app.get(
@@ -46,9 +48,10 @@ export function addSchedulePreviews(app: Api, deps: RouteDeps): void {
     async (request, reply) => {
       const { from, count } = request.query
       const view = await viewFor(deps, request.query, reply)
-      const { definition } = orRefuse(await scheduleOrProblem(view, request.params.schedule))
+      const { definition, state } = orRefuse(await scheduleOrProblem(view, request.params.schedule))
       const { cron_expressions: cron, timezone } = definition
-      return reply.code(200).send(firesOf({ cron, timezone }, from === undefined ? deps.clock.now() : instantMs(from), count))
+      const fires = firesOf({ cron, timezone }, from === undefined ? deps.clock.now() : instantMs(from), count)
+      return reply.code(200).send({ ...fires, status: state.status })
     },
   )
   addDryRun(app, deps)

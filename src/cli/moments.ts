@@ -18,6 +18,9 @@ export function durationText(duration_ms: number): string {
   return inUnits(seconds, [DAY_S, 'd'], [HOUR_S, 'h'])
 }
 
+/** A decision's time is that of its turn, in whole seconds: what is less is not known. */
+export const delayText = (delay_ms: number): string => (delay_ms < SECOND_MS ? 'under 1 s' : durationText(delay_ms))
+
 type Unit = readonly [seconds: number, name: string]
 
 function inUnits(seconds: number, [large, largeName]: Unit, [small, smallName]: Unit): string {

@@ -3,10 +3,14 @@
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from './time.js'
 import { offsetAt } from './zone.js'
 
-/** RFC 3339, whole seconds. Offsets of old years have seconds, which that has no place for: such instants are told in UTC. */
+/** The clocks of New Year's Eve 9999 show a year of five digits in the east. */
+const LOCAL_END_MS = Date.UTC(10_000, 0, 1)
+
+/** RFC 3339, whole seconds. It has no place for the seconds that offsets of old years have, nor for years of five digits: such
+ *  instants are told in UTC. */
 export function zonedText(zone: string, at_ms: number): string {
   const offset_ms = offsetAt(zone, at_ms)
-  const is_telling = offset_ms % MINUTE_MS === 0
+  const is_telling = offset_ms % MINUTE_MS === 0 && at_ms + offset_ms < LOCAL_END_MS
   return `${clockText(at_ms + (is_telling ? offset_ms : 0))}${is_telling ? offsetText(offset_ms) : 'Z'}`
 }
 

@@ -4,9 +4,10 @@
 
 import { PARTITION_END_MS_MAX } from '../core/limits.js'
 import { instantText } from '../core/time.js'
-import type { KeyOrder, Window } from './key-order.js'
+import type { KeyOrder, NotFound, Window } from './key-order.js'
 import type { TimeDefinition } from './time-definition.js'
 import { openTimeline, type Timeline } from './timeline.js'
+import { firstInstantOf } from './wall-time.js'
 
 export const isCalendar = (order: KeyOrder): order is Calendar => 'is_calendar' in order
 
@@ -95,6 +96,22 @@ function orderOf(definition: TimeDefinition, line: Timeline, total: number | nul
     return keyAt(earlier_ms !== null && at_ms - earlier_ms < later_ms - at_ms ? later - 1 : later)
   }
 
+  function whyNone(): string {
+    const first_ms = line.tickAt(0)
+    if (first_ms === null) return `the definition has none, because no ${one} ends before its end.`
+    return `there is none yet. The definition begins with "${line.names.keyOf(first_ms)}".`
+  }
+
+  /** What can be read as a time all the same has a nearest key as any other. */
+  function misspelled(key: string, first: string): NotFound {
+    const sentence = `"${key}" is not written as ${format.text}`
+    const time = format.readTime(key)
+    if (time === null) return { problem: `${sentence}, such as "${first}", the first key.`, nearest: first }
+    const at_ms = firstInstantOf(timezone, time)
+    const nearest = nearestTo(at_ms, Math.max(0, line.rankOf(line.startingFrom(at_ms))))
+    return { problem: `${sentence}. The nearest key is "${nearest}".`, nearest }
+  }
+
   return {
     type,
     description,
@@ -107,13 +124,9 @@ function orderOf(definition: TimeDefinition, line: Timeline, total: number | nul
       return { partition_key: line.names.keyOf(tick_ms), sort_key: instantText(tick_ms), partition_values: null }
     },
     indexOf(key) {
-      if (first_key === null) {
-        return { problem: `"${key}" is no key: the definition has none, because no ${one} ends before its end.`, nearest: null }
-      }
+      if (first_key === null) return { problem: `"${key}" is no key: ${whyNone()}`, nearest: null }
       const at_ms = line.names.read(key)
-      if (at_ms === null) {
-        return { problem: `"${key}" is not written as ${format.text}, such as "${first_key}", the first key.`, nearest: first_key }
-      }
+      if (at_ms === null) return misspelled(key, first_key)
       const index = Math.max(0, line.rankOf(line.startingFrom(at_ms)))
       if (keyAt(index) === key) return { index }
       const nearest = nearestTo(at_ms, index)

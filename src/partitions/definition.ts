@@ -7,6 +7,7 @@ import { isDimensionKey, isName } from '../core/ids.js'
 import { DIMENSIONS_MAX, PARTITION_KEY_BYTES_MAX } from '../core/limits.js'
 import { compareText } from '../core/order.js'
 import { partitionKeyProblem } from '../core/partition-key.js'
+import { suggestion } from '../core/spelling.js'
 import { fieldRefusal, schemaRefusal } from './field-refusal.js'
 import { isRefusal, type PartitionType, type Refusal } from './key-order.js'
 import { readTimeDefinition, TIME_SCHEMAS, type TimeDefinition } from './time-definition.js'
@@ -43,7 +44,7 @@ function NAME_RULE(): string {
 }
 
 /** What each type may have, for suggestions where somebody wrote another word. */
-export const MEMBERS: { readonly [Type in PartitionType]: readonly string[] } = {
+const MEMBERS: { readonly [Type in PartitionType]: readonly string[] } = {
   hourly: Object.keys(TIME_SCHEMAS.hourly.shape),
   daily: Object.keys(TIME_SCHEMAS.daily.shape),
   weekly: Object.keys(TIME_SCHEMAS.weekly.shape),
@@ -62,22 +63,22 @@ export function parseDefinition(definition: unknown): PartitionDefinition | Refu
   if (typeof type !== 'string') return { problem: `The partitions have no type. Give "type" one of these: ${known}.` }
   if (Object.hasOwn(TIME_SCHEMAS, type)) {
     const parsed = TIME_SCHEMAS[type as TimeDefinition['type']].safeParse(definition)
-    return parsed.success ? readTimeDefinition(parsed.data) : schemaRefusal(parsed.error)
+    return parsed.success ? readTimeDefinition(parsed.data) : schemaRefusal(parsed.error, MEMBERS[type as TimeDefinition['type']])
   }
   if (type === 'static') {
     const parsed = STATIC.safeParse(definition)
-    return parsed.success ? readStatic(parsed.data) : schemaRefusal(parsed.error)
+    return parsed.success ? readStatic(parsed.data) : schemaRefusal(parsed.error, MEMBERS.static)
   }
   if (type === 'dynamic') {
     const parsed = DYNAMIC.safeParse(definition)
-    return parsed.success ? parsed.data : schemaRefusal(parsed.error)
+    return parsed.success ? parsed.data : schemaRefusal(parsed.error, MEMBERS.dynamic)
   }
   if (type === 'multi') {
     const parsed = MULTI.safeParse(definition)
-    return parsed.success ? readMulti(parsed.data.dimensions) : schemaRefusal(parsed.error)
+    return parsed.success ? readMulti(parsed.data.dimensions) : schemaRefusal(parsed.error, MEMBERS.multi)
   }
   return {
-    problem: `Partitions of type "${type}" are not known to this version of Servo, which knows ${known}. Use one of them, or a later version.`,
+    problem: `Partitions of type "${type}" are not known to this version of Servo, which knows ${known}. Use one of them, or a later version.${suggestion(type, PARTITION_TYPES)}`,
   }
 }
 

@@ -116,7 +116,8 @@ describe('what is refused names what would do', () => {
     [DAYS, { keys: ['2025-02-01'] }, 'The nearest key is "2025-01-31".'],
     [DAYS, { keys: ['2025-01-10'] }, 'The nearest key is "2025-01-11".'],
     [OPEN_DAYS, { keys: ['2025-02-30'] }, 'is none of the days from "2025-01-01" on in UTC. The nearest key is "2025-03-02".'],
-    [DAYS, { keys: ['2025-1-3'] }, 'The partition key "2025-1-3" is not written as %Y-%m-%d, such as "2025-01-01", the first key.'],
+    [DAYS, { keys: ['2025-1-4'] }, 'The partition key "2025-1-4" is not written as %Y-%m-%d. The nearest key is "2025-01-04".'],
+    [DAYS, { keys: ['2025-13-3'] }, 'The partition key "2025-13-3" is not written as %Y-%m-%d, such as "2025-01-01", the first key.'],
     [{ ...OPEN_DAYS, end_date: '2025-01-01' }, { keys: ['2025-01-01'] }, 'the definition has none'],
     [
       DAYS,

@@ -1,8 +1,7 @@
 // How users say which partitions an asset has. What comes out is the JSON that partitions/definition.ts reads, which
 // also judges it: there is one reading of it, and no second opinion here.
 
-import { nearestWord } from '../core/spelling.js'
-import { MEMBERS, parseDeployable } from '../partitions/definition.js'
+import { parseDeployable } from '../partitions/definition.js'
 import { isRefusal } from '../partitions/key-order.js'
 import { DefinitionError, wrong } from './fault.js'
 import type { Faults } from './member.js'
@@ -79,12 +78,7 @@ export function partitionsFaults(definition: unknown): Faults {
     return [wrong('partitions', definition, 'what daily(…), staticPartitions(…) and their like return')]
   }
   const parsed = parseDeployable(withoutUndefined(definition))
-  if (!isRefusal(parsed)) return []
-  const { type } = definition as { readonly type?: unknown }
-  const members = typeof type === 'string' && Object.hasOwn(MEMBERS, type) ? MEMBERS[type as keyof typeof MEMBERS] : undefined
-  const unknown = members === undefined ? undefined : Object.keys(definition).find((name) => !members.includes(name))
-  const meant = unknown === undefined || members === undefined ? undefined : nearestWord(unknown, members)
-  return [meant === undefined || !parsed.problem.includes(`"${unknown}"`) ? parsed.problem : `${parsed.problem} Did you mean ${meant}?`]
+  return isRefusal(parsed) ? [parsed.problem] : []
 }
 
 const withoutUndefined = (object: object): object => Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined))

@@ -70,6 +70,14 @@ describe('servo partition keys', () => {
       ['--range', '2025-01-01..2025-01-08', '--now', '2025-01-05T00:00:00Z'],
       'The nearest key is "2025-01-04".',
     ],
+    [
+      'a key before there is any',
+      DAYS,
+      ['--range', '2025-01-01..2025-01-02', '--now', '2024-12-31T00:00:00Z'],
+      '"2025-01-01" is no key: there is none yet. The definition begins with "2025-01-01".',
+    ],
+    ['a misspelled member', { ...DAYS, enddate: '2025-01-03' }, [], 'remove it. Did you mean end_date?'],
+    ['a misspelled type', { ...DAYS, type: 'Daily' }, [], 'or a later version. Did you mean daily?'],
     ['a range that runs backwards', DAYS, ['--range', '2025-01-03..2025-01-02'], 'The range runs backwards'],
     ['half a range', DAYS, ['--range', '2025-01-03'], '--range is "2025-01-03". Write its first and its last key'],
     [

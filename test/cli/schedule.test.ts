@@ -90,7 +90,7 @@ describe('servo schedule', () => {
     const waiting = schedule('ticks', 'minutely', '--wait', '30s')
     at.world.passSeconds(61)
     await at.world.turn.run()
-    expect((await waiting).stdout).toMatch(/TRIGGERED │ CRON +│ [\d.]+ (ms|s|min[ \ds]*) +│ +│ run_[a-z0-9]{26} [A-Z]+/)
+    expect((await waiting).stdout).toMatch(/TRIGGERED │ CRON +│ (under 1 s|[\d.]+ (s|min[ \ds]*)) +│ +│ run_[a-z0-9]{26} [A-Z]+/)
     await schedule('delete', 'minutely', '--wait')
   })
 
@@ -105,6 +105,7 @@ describe('servo schedule', () => {
     const { schedule_id } = (await json('show', 'monthly')) as { schedule_id: string }
     expect((await schedule('delete', 'monthly', '--wait')).stdout).toBe(`monthly (${schedule_id}) is removed.`)
     expect((await schedule('show', schedule_id)).stdout).toMatch(/status +REMOVED/)
+    expect((await schedule('preview', schedule_id)).stderr).toContain(`${schedule_id} is REMOVED: it fires at none of these as it is.`)
     expect(await json('ticks', schedule_id)).toHaveLength(1)
   })
 

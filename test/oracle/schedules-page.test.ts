@@ -30,7 +30,7 @@ const FIRST_FIRES: Readonly<Record<string, readonly string[]>> = {
     ...on('01-02', '00:00'),
   ],
   '0,*/15 * * * * fires at 0, 15, 30 and 45: values may come twice': on('01-01', '00:00', '00:15', '00:30', '00:45', '01:00'),
-  '0 0 1 jan,jul * fires on the first of January and of July; names in any case': days('01-01', '07-01', '2026-01-01'),
+  '0 0 1 jan,jul * fires on the first of January and of July; names and L in any case': days('01-01', '07-01', '2026-01-01'),
   '0 0 * * 7 fires on Sundays, which are 0 as well': days('01-05', '01-12', '01-19'),
   '0 0 L * * fires on the last day of each month': days('01-31', '02-28', '03-31', '04-30'),
   '0 0 * * 5L fires on the last Friday of each month': days('01-31', '02-28', '03-28', '04-25'),

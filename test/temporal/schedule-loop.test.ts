@@ -168,6 +168,9 @@ describe('the loop of a schedule', () => {
       expect(manual).toMatchObject({ kind: 'MANUAL', status: 'TRIGGERED', run_count: 1 })
       expect(first).toEqual({ tick_id: `${YEARLY}:manual:by-hand-1`, run_ids: [manual?.['run_id']] })
       expect(await trigger({ request_id: 'by-hand-1' })).toEqual(first)
+      expect(await trigger({ request_id: 'by-hand-1', instant: '2025-01-15T10:00:00.000Z' })).toEqual({
+        problem: expect.stringContaining('The request_id "by-hand-1" was used before, for another partition or instant.'),
+      })
       expect(await trigger({ request_id: 'by-hand-2', instant: 'soon' })).toMatchObject({
         problem: expect.stringContaining('instant is "soon"'),
       })

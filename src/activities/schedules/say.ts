@@ -4,14 +4,16 @@
 import { isProblem, type Problem } from '../../commands/problem.js'
 import type { RunDeps } from '../../commands/run-request.js'
 import { scheduleStatusDraft } from '../../commands/schedule/status.js'
-import { planScheduleTrigger } from '../../commands/schedule/trigger.js'
+import { planScheduleTrigger, type TriggerPlanned } from '../../commands/schedule/trigger.js'
 import { refusedBatch, type Submit, submitDrafts } from '../../commands/submit.js'
 import { ID_RULES, idFault } from '../../core/ids.js'
 import { manualTickId } from '../../core/keys.js'
 import { REASON_CHARACTERS_MAX } from '../../core/limits.js'
 import { cutText } from '../../core/text.js'
+import { instantMs } from '../../core/time.js'
 import type { Draft } from '../../events/draft.js'
 import { instant as instantSchema } from '../../events/value.js'
+import type { ScheduleTickRow } from '../../projections/schedule-table.js'
 import type { View } from '../../readers/reader.js'
 import type { Asked } from '../../readers/wait.js'
 import type { ScheduleCommand } from '../../workflows/contract.js'
@@ -41,13 +43,27 @@ export function sayTrigger(
     if (instant !== undefined && !instantSchema.safeParse(instant).success) {
       return { problem: `instant is ${JSON.stringify(instant)}. Give it an instant of RFC 3339, such as 2025-01-15T10:00:00.000Z.` }
     }
-    const known = await view?.row('schedule_ticks', [schedule_id, manualTickId(schedule_id, request_id)])
-    if (known !== undefined) return { asked: undefined }
+    const tick_id = manualTickId(schedule_id, request_id)
+    const known = (await view?.row('schedule_ticks', [schedule_id, tick_id])) as ScheduleTickRow | undefined
     const asked = { partition, instant, requested_by: nameOf(requested_by), reason: reasonOf(reason) }
     const planned = await planScheduleTrigger(deps, view, schedule_id, asked, { request_id, now: submit.appender.now() })
+    if (known !== undefined) return isProblem(planned) || isSameTick(planned, asked, known) ? { asked: undefined } : usedBefore(request_id)
     return isProblem(planned) ? { problem: planned.detail } : submitFirst(submit, planned.drafts)
   })
 }
+
+type Named = { readonly partition: string | undefined; readonly instant: string | undefined }
+
+/** Only what is named can be told apart: what it comes to otherwise moves with time and with the definition. */
+function isSameTick({ runs, scheduled_for }: TriggerPlanned, { partition, instant }: Named, known: ScheduleTickRow): boolean {
+  if (instant !== undefined && instantMs(scheduled_for) !== known.scheduled_for) return false
+  const { partitions } = known
+  return partition === undefined || (partitions !== null && 'keys' in partitions && partitions.keys[0] === runs[0]?.partition)
+}
+
+const usedBefore = (request_id: string): Said => ({
+  problem: `The request_id "${request_id}" was used before, for another partition or instant. Say what was said then, or choose another one.`,
+})
 
 async function saying(command: ScheduleCommand, say: () => Promise<Said>): Promise<Said> {
   const fault = idFault('request_key', command.request_id, 'request_id')

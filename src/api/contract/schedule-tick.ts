@@ -81,7 +81,10 @@ export const scheduleTick = z
     error: errorValue.nullable(),
     requested_by: z.string().nullable(),
     decided_at: instant,
-    delay_ms: z.int().nullable().meta({ description: 'From the instant to its decision. null: it was skipped, or asked for.' }),
+    delay_ms: z
+      .int()
+      .nullable()
+      .meta({ description: 'From the instant to its decision, in whole seconds. null: it was skipped, or asked for.' }),
     row_version: longCount,
   })
   .meta({ id: 'ScheduleTick' })
@@ -98,6 +101,7 @@ export const firesAnswer = z
   .object({
     timezone: z.string(),
     fires: z.array(z.object(fire)),
+    status: z.enum(SCHEDULE_STATUSES).nullable().meta({ description: 'Only an ACTIVE schedule fires. null: a cron was asked about.' }),
     warnings: z.array(z.string()).meta({ description: 'Cron expressions that mean something else than they seem to.' }),
   })
   .meta({ id: 'ScheduleFires' })

@@ -56,6 +56,7 @@ async function preview(schedule: string | undefined, options: Options, around: A
     const query = { from: new Date(from_ms).toISOString(), count, fresh: true }
     const told = await sessionOf(options, around).client.get<ScheduleFires>(`${schedulePath(schedule)}/preview`, query)
     const fires = told.fires.map(({ scheduled_for }) => Date.parse(scheduled_for))
+    if (told.status !== 'ACTIVE') note(`Note: ${schedule} is ${told.status}: it fires at none of these as it is.`)
     return print({ ...told, fires, from_ms, json })
   }
   if (cron === undefined) throw new UsageError('Say which: a schedule by its name, or a cron with --cron.')

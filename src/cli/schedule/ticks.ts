@@ -8,7 +8,7 @@ import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi,
 import { parseCount, parseDuration, parseInstant, parseOneOf } from '../arguments.js'
 import { FailedError } from '../exit-code.js'
 import { note, printJson, printTable } from '../local/print.js'
-import { durationText } from '../moments.js'
+import { delayText, durationText } from '../moments.js'
 import { partitionsText } from '../run/list.js'
 import { paintedState } from '../screen.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
@@ -64,7 +64,7 @@ const printTicks = (rows: readonly ScheduleTick[], { screen }: Session): void =>
       localWords(tick.local),
       paintedState(screen, tick.status),
       tick.kind,
-      tick.delay_ms === null ? '' : durationText(tick.delay_ms),
+      tick.delay_ms === null ? '' : delayText(tick.delay_ms),
       partitionsText(tick.partitions as Parameters<typeof partitionsText>[0]),
       tickSaying(tick),
     ]),

@@ -1,7 +1,7 @@
 // Schedules and ticks as people read them. Instants are those of the schedule's own zone: its cron is written in them. Pure.
 
 import type { Schedule, ScheduleTick } from '../answers.js'
-import { agoText, durationText } from '../moments.js'
+import { agoText, delayText } from '../moments.js'
 
 export const SCHEDULE_WORDS = 'the name of a schedule, or its id'
 
@@ -25,7 +25,7 @@ export function statusText({ status, status_changed_by, status_reason }: Schedul
 
 export function lastTickText({ last_tick_status, last_scheduled_for, last_delay_ms }: Schedule, now: number): string {
   if (last_tick_status === null || last_scheduled_for === null) return ''
-  const delay = last_delay_ms === null ? '' : `, ${durationText(last_delay_ms)} late`
+  const delay = last_delay_ms === null ? '' : `, ${delayText(last_delay_ms)} late`
   return `${last_tick_status} ${agoText(Date.parse(last_scheduled_for), now)}${delay}`
 }
 

@@ -48,6 +48,7 @@ describe('an expression', () => {
       },
     ],
     ['Thursday and Wednesday, which have an H and a W', '0 0 * * thu,wed', { days: { of_week: [{ weekdays: [3, 4], which: 'every' }] } }],
+    ['the last day of a month, in any case', '0 0 l,15 * *', { days: { of_month: { days: [15], has_last: true } } }],
     ['a name for all of it', '@weekly', { minutes: [0], hours: [0], days: { of_week: [{ weekdays: [0], which: 'every' }] } }],
   ])('says %s', (_, text, expected) => {
     expect(read(text)).toMatchObject(expected)

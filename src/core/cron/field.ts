@@ -43,7 +43,8 @@ export function partsOf(name: Field, text: string): readonly string[] | CronFaul
 
 function partOf(name: Field, term: string): string {
   const range = /^([^-/#]+)-([^-/#]+)(?:\/(\d+))?$/.exec(term)
-  if (range === null) return name === 'day of the week' ? term.replace(/^L(.+)$/i, '$1L') : term
+  // Letters are taken in any case; cron-parser knows this one as a capital alone.
+  if (range === null) return name === 'day of the week' ? term.replace(/^L(.+)$/i, '$1L') : term.replace(/^l$/, 'L')
   const [from, to] = [valueOf(name, range[1] as string, 'bound'), valueOf(name, range[2] as string, 'bound')]
   const isPastEnd = from !== null && to !== null && from > to
   return isPastEnd ? aroundTheEnd(name, from, to, Number(range[3] ?? 1)) : term
