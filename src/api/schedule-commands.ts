@@ -1,9 +1,10 @@
 // Commands on schedules: made, changed, removed, paused, resumed, triggered. Each appends by itself; the next turn folds it.
 
+import type { z } from 'zod'
 import type { Claim, Claimed, Plan } from '../commands/claims.js'
 import { submitClaimed } from '../commands/claims.js'
 import { isProblem, type Problem } from '../commands/problem.js'
-import { planScheduleChange, planScheduleCreate, planScheduleRemove } from '../commands/schedule/define.js'
+import { planScheduleChange, planScheduleCreate, planScheduleRemove, type ScheduleChange } from '../commands/schedule/define.js'
 import { planScheduleStatus } from '../commands/schedule/status.js'
 import { planScheduleTrigger } from '../commands/schedule/trigger.js'
 import type { Draft } from '../events/draft.js'
@@ -65,45 +66,54 @@ export function addScheduleCommands(app: Api, deps: RouteDeps): void {
   addTrigger(app, deps)
 }
 
+const ABOUT_A_CHANGE =
+  'Another cron or zone holds from now on: what lies before is counted as skipped, and nothing of it runs. The id stays, whatever the name.'
+
 function addChanges(app: Api, deps: RouteDeps): void {
-  const common = { ...COMMON, params: scheduleParams, response: { 202: scheduleAccepted, ...problems(404, 409, 422) } }
-  const ABOUT =
-    'Another cron or zone holds from now on: what lies before is counted as skipped, and nothing of it runs. The id stays, whatever the name.'
+  const common = {
+    ...COMMON,
+    description: ABOUT_A_CHANGE,
+    params: scheduleParams,
+    response: { 202: scheduleAccepted, ...problems(404, 409, 422) },
+  }
   app.route({
     method: 'PUT',
     url: '/schedules/:schedule',
-    schema: { ...common, operationId: 'replaceSchedule', summary: 'Define a schedule anew', description: ABOUT, body: schedulePut },
-    handler: async ({ body, params, query, headers }, reply) => {
-      const { schedule_name, expected_definition_version, requested_by, reason } = body
-      const definition = askedDefinition(body)
-      const asked = { schedule_name, expected_definition_version, requested_by, reason, change: () => definition }
-      const claim = claimOf({ headers }, 'PUT /schedules/{schedule}', body)
-      const claimed = await claimedCommand(deps, claim, requestOf(body, params), (view, request_id) =>
-        planScheduleChange(view, params.schedule, asked, { request_id, now: deps.appender.now() }),
-      )
-      return reply.code(202).send(await waited<Accepted>(deps, claimed, query))
+    schema: { ...common, operationId: 'replaceSchedule', summary: 'Define a schedule anew', body: schedulePut },
+    handler: async (request, reply) => {
+      const definition = askedDefinition(request.body)
+      return reply.code(202).send(await changed(deps, 'PUT', request, () => definition))
     },
   })
   app.route({
     method: 'PATCH',
     url: '/schedules/:schedule',
-    schema: {
-      ...common,
-      operationId: 'changeSchedule',
-      summary: 'Change a schedule, or its name',
-      description: ABOUT,
-      body: schedulePatch,
-    },
-    handler: async ({ body, params, query, headers }, reply) => {
-      const { schedule_name, expected_definition_version, requested_by, reason } = body
-      const asked = { schedule_name, expected_definition_version, requested_by, reason, change: patched(body) }
-      const claim = claimOf({ headers }, 'PATCH /schedules/{schedule}', body)
-      const claimed = await claimedCommand(deps, claim, requestOf(body, params), (view, request_id) =>
-        planScheduleChange(view, params.schedule, asked, { request_id, now: deps.appender.now() }),
-      )
-      return reply.code(202).send(await waited<Accepted>(deps, claimed, query))
-    },
+    schema: { ...common, operationId: 'changeSchedule', summary: 'Change a schedule, or its name', body: schedulePatch },
+    handler: async (request, reply) => reply.code(202).send(await changed(deps, 'PATCH', request, patched(request.body))),
   })
+}
+
+type ChangeRequest = {
+  readonly body: z.output<typeof schedulePut> | z.infer<typeof schedulePatch>
+  readonly params: z.output<typeof scheduleParams>
+  readonly query: z.output<typeof scheduleQuery>
+  readonly headers: z.output<typeof idempotencyHeader>
+}
+
+/** Of the two, only what becomes of the definition differs. */
+async function changed(
+  deps: RouteDeps,
+  method: 'PUT' | 'PATCH',
+  { body, params, query, headers }: ChangeRequest,
+  change: ScheduleChange['change'],
+): Promise<Accepted> {
+  const { schedule_name, expected_definition_version, requested_by, reason } = body
+  const asked = { schedule_name, expected_definition_version, requested_by, reason, change }
+  const claim = claimOf({ headers }, `${method} /schedules/{schedule}`, body)
+  const claimed = await claimedCommand(deps, claim, requestOf(body, params), (view, request_id) =>
+    planScheduleChange(view, params.schedule, asked, { request_id, now: deps.appender.now() }),
+  )
+  return waited<Accepted>(deps, claimed, query)
 }
 
 function addRemoval(app: Api, deps: RouteDeps): void {
