@@ -153,6 +153,7 @@ function createWork({ config, deps, port, submit, loops, metrics, log, closed }:
     poke: (schedule_id) => pokeSchedule(loops, schedule_id),
     at_once: LOOP_SIGNALS_AT_ONCE,
     clock: clockUntil(deps.clock, closed),
+    log,
   })
   const api_watch = watchApi({
     clock: clockUntil(deps.clock, closed),

@@ -17,27 +17,33 @@ function world({ answers_from }: { readonly answers_from: number }) {
     sent.push(what)
     return true
   }
-  const pokes = createSchedulePokes({ start: send('start'), poke: send('poke'), at_once: 2, clock: time.clock() })
+  const said: string[] = []
+  const log = (message: string) => said.push(message)
+  const pokes = createSchedulePokes({ start: send('start'), poke: send('poke'), at_once: 2, clock: time.clock(), log })
   const publish = () => pokes.onPublish({ rows: story.story.rows, snapshot: undefined }, { schedule_ids: [SCHEDULE_ID] } as never)
-  return { time, story, tries, sent, pokes, publish }
+  return { time, story, tries, sent, said, pokes, publish }
 }
 
 test('a poke that fails is sent again until Temporal answers, and then no more', async () => {
-  const { time, story, tries, sent, publish } = world({ answers_from: 3_000 })
+  const { time, story, tries, sent, said, publish } = world({ answers_from: 3_000 })
   story.status(NOW + 1, 'PAUSED')
   publish()
   await time.pass(60_000)
   expect(tries).toEqual([0, 500, 1_500, 3_500])
   expect(sent).toEqual(['poke'])
+  expect(said).toEqual([])
 })
 
-test('a poke is given up after some two minutes, and one that comes later has tries of its own', async () => {
-  const { time, story, tries, sent, publish } = world({ answers_from: 400_000 })
+test('a poke is given up after some two minutes with one line in the log, and one that comes later has tries of its own', async () => {
+  const { time, story, tries, sent, said, publish } = world({ answers_from: 400_000 })
   story.status(NOW + 1, 'PAUSED')
   publish()
   await time.pass(300_000)
   expect(tries).toHaveLength(16)
   expect(tries.at(-1)).toBeLessThan(130_000)
+  expect(said).toEqual([
+    expect.stringMatching(/^Temporal has not taken .* schedule name-\S+ in 16 tries: Temporal does not answer\. No tick is lost/),
+  ])
   await time.pass(100_000)
   story.status(NOW + 2, 'ACTIVE')
   publish()
@@ -55,10 +61,11 @@ test('what has only ticked is poked by nobody', async () => {
 })
 
 test('a process that ends sends nothing again', async () => {
-  const { time, story, tries, pokes, publish } = world({ answers_from: 400_000 })
+  const { time, story, tries, said, pokes, publish } = world({ answers_from: 400_000 })
   story.status(NOW + 1, 'PAUSED')
   publish()
   await time.until(pokes.settled())
   await time.pass(100_000)
   expect(tries).toEqual([0])
+  expect(said).toEqual([])
 })
