@@ -5,13 +5,13 @@ import { type Check, invariant, type Mutant, turn } from './mutant.js'
 const INTERVAL = 'src/controllers/schedule-interval.ts'
 const DECISION = 'src/controllers/schedule-decision.ts'
 const DUE = 'src/controllers/schedule-due.ts'
-const schedules = (title: string): Check => ({ file: 'src/controllers/schedules.test.ts', title })
+const catchUp = (title: string): Check => ({ file: 'src/controllers/schedule-catch-up.test.ts', title })
 
 export const SCHEDULES: readonly Mutant[] = [
   {
     name: 'the oldest of what was missed run',
     edits: [{ file: INTERVAL, find: 'at(ticks, from, total - running + index)', replace: 'at(ticks, from, index)' }],
-    killed_by: schedules('#10335 runs the newest three of ten midnights that were missed, and counts the other seven'),
+    killed_by: catchUp('#10335 runs the newest three of ten midnights that were missed, and counts the other seven'),
   },
   {
     name: 'catch-up without its window',
@@ -22,7 +22,7 @@ export const SCHEDULES: readonly Mutant[] = [
         replace: 'const running = Math.min(inWindow + total, total, max_catchup_ticks)',
       },
     ],
-    killed_by: schedules('#10335 runs none that is older than the window, whatever was decided before'),
+    killed_by: catchUp('#10335 runs none that is older than the window, whatever was decided before'),
   },
   {
     name: 'what is older than the newest forgotten',
@@ -47,7 +47,7 @@ export const SCHEDULES: readonly Mutant[] = [
         replace: 'else if (definition !== undefined)',
       },
     ],
-    killed_by: schedules('#5604 does not replay what was missed while it was off, when it is on again'),
+    killed_by: catchUp('#5604 does not replay what was missed while it was off, when it is on again'),
   },
   {
     name: 'an edit that replays the past',
@@ -58,12 +58,12 @@ export const SCHEDULES: readonly Mutant[] = [
         replace: 'const floor_at = state.floor_at',
       },
     ],
-    killed_by: schedules('#13597 does not fire the past when its cron is edited to one that had fired'),
+    killed_by: catchUp('#13597 does not fire the past when its cron is edited to one that had fired'),
   },
   {
     name: 'what an edit cut off counted by nobody',
     edits: [{ file: DUE, find: 'if (first !== null && first <= instantMs(span.to)) return', replace: 'if (first === 0) return' }],
-    killed_by: schedules('#13597 counts what an edit cut off by the cron of then, and decides it before anything else'),
+    killed_by: catchUp('#13597 counts what an edit cut off by the cron of then, and decides it before anything else'),
   },
   {
     name: 'runs that overlap against the policy',
@@ -74,12 +74,12 @@ export const SCHEDULES: readonly Mutant[] = [
         replace: 'undefined as string | undefined',
       },
     ],
-    killed_by: schedules('#12758 skips a tick while a run of the schedule is active, and says which'),
+    killed_by: catchUp('#12758 skips a tick while a run of the schedule is active, and says which'),
   },
   {
     name: 'missed ticks that run beside each other against the policy',
     edits: [{ file: DECISION, find: 'ticks.some(({ runs }) => runs.length > 0)', replace: 'ticks.length < 0' }],
-    killed_by: schedules('#12758 lets the newest alone run of what was missed, because the others would run beside it'),
+    killed_by: catchUp('#12758 lets the newest alone run of what was missed, because the others would run beside it'),
   },
   {
     name: 'a cron that cannot be read told again and again',
@@ -90,7 +90,10 @@ export const SCHEDULES: readonly Mutant[] = [
         replace: 'last_scheduled_for === cron_changed_at',
       },
     ],
-    killed_by: schedules('fails one tick for a cron that cannot be read, and says no more of it'),
+    killed_by: {
+      file: 'src/controllers/schedules.test.ts',
+      title: 'fails one tick for a cron that cannot be read, and says no more of it',
+    },
   },
   {
     name: 'turns that wake for paused schedules',

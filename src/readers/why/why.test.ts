@@ -1,87 +1,16 @@
 import { describe, expect, test } from '@jest/globals'
-import { WHY_CODES, type WhyRows, whyOf } from './why.js'
+import { at, FREE, FULL, room, T, TURNS, type WhyCase, why } from '../../../test/fixtures/why-story.js'
+import { WHY_CODES } from './why.js'
 
-const at = (seconds: number) => Date.UTC(2025, 0, 15, 10, 0, seconds)
-const NOW = at(30)
-const RUN = { run_id: 'run_x', state: 'RUNNING', error: null, requested_at: at(0), finished_at: null, cancel_requested_at: null }
-const TASK = {
-  run_id: 'run_x',
-  task_key: 'b',
-  state: 'READY',
-  attempt: 1,
-  failures: 0,
-  infra_losses: 0,
-  releases: 0,
-  max_attempts: 3,
-  max_infra_losses: 5,
-  deps_total: 2,
-  deps_satisfied_count: 1,
-  ready_at: at(5),
-  dispatched_at: at(6),
-  started_at: at(7),
-  last_heartbeat_at: null,
-  heartbeat_deadline_at: at(87),
-  timeout_at: null,
-  start_deadline_at: at(59),
-  finished_at: at(20),
-  retry_at: null,
-  cancel_requested_at: null,
-  cancel_deadline_at: null,
-  outcome_reason: null,
-  skip_reason: null,
-  worker_id: 'w1',
-  error: null,
-}
-const LOCATION = { location_name: 'main', worker_url: 'http://worker:1' }
 const BOOM = { code: 'BOOM', message: 'It broke.\nOn the second line more.' }
-
-type Given = {
-  readonly run?: object
-  readonly task?: object | null
-  readonly upstream?: WhyRows['upstream']
-  readonly outbox?: string
-  readonly port?: string
-  readonly location?: null
-  readonly pools?: WhyRows['pools']
-  readonly waiting_before?: number
-  readonly hold_until?: number
-}
-
-function why({ run = {}, task = {}, upstream = [], outbox, port = 'DIRECT', location, pools = [], waiting_before = 0, hold_until }: Given) {
-  const rows = {
-    run: { ...RUN, ...run },
-    task: task === null ? undefined : { ...TASK, ...task },
-    upstream,
-    outbox: outbox === undefined ? undefined : { status: outbox, port: outbox === 'PENDING' || port === '' ? null : port },
-    location_name: 'main',
-    location: location === null ? undefined : LOCATION,
-    pools,
-    waiting_before,
-    hold_until: hold_until ?? null,
-  }
-  return whyOf(rows as unknown as WhyRows, NOW)
-}
-
-type Room = WhyRows['pools'][number]
-const room = (pool_key: string, in_use: number, max_running: number | null, cap_source: Room['cap_source'] = 'OWN'): Room => ({
-  pool_key,
-  in_use,
-  max_running,
-  cap_source,
-})
-const FREE = room('global', 3, 1_000, 'DEFAULT')
 const UNCAPPED = room('pool:open', 9, null, null)
-const FULL = room('pool:db', 2, 2)
-const SLOTS = room('location:main', 8, 8, 'SLOTS')
 const UP = { task_key: 'a', state: 'RUNNING' } as const
 const many = ['a', 'c', 'd', 'e', 'f', 'g', 'h'].map((task_key) => ({ task_key, state: 'READY' as const }))
-const T = (seconds: number) => `2025-01-15T10:00:${String(seconds).padStart(2, '0')}.000Z`
 
 const WAY =
   'the way to it may be set up wrongly: the log of the automation says if it is, and what to mend, and `servo doctor` asks the queue where there is one'
 const HELD = 'Deadlines are held back until then, because workers could not be heard for a while.'
-const TURNS = 'If that takes longer than a few seconds, `servo doctor` says whether the automation runs.'
-const cases: readonly (readonly [string, Given, string, string])[] = [
+const cases: readonly WhyCase[] = [
   [
     'a run that is not planned',
     { run: { state: 'PENDING' }, task: null },
@@ -167,72 +96,6 @@ const cases: readonly (readonly [string, Given, string, string])[] = [
     { pools: [FREE, FULL] },
     'NO_ROOM',
     `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 2 of 2 run. It is the first of those that wait.`,
-  ],
-  [
-    'a pool and slots, behind another',
-    { pools: [FREE, FULL, SLOTS], waiting_before: 1 },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 2 of 2 run, and location:main is full: 8 of its 8 slots are taken. 1 task is before it.`,
-  ],
-  [
-    'the only slot, behind others',
-    { pools: [room('location:main', 1, 1, 'SLOTS')], waiting_before: 12 },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: location:main is full: 1 of its 1 slot is taken. 12 tasks are before it.`,
-  ],
-  [
-    'a cap on a location, before its slots',
-    { pools: [room('location:main', 4, 4)] },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: location:main is full: 4 of 4 run. It is the first of those that wait.`,
-  ],
-  [
-    'the workspace',
-    { pools: [room('global', 1_000, 1_000, 'DEFAULT')], waiting_before: 3 },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: the workspace (global) is full: 1000 of 1000 run. 3 tasks are before it.`,
-  ],
-  [
-    'the value of a tag',
-    { pools: [room('tag:team=core', 2, 2)], waiting_before: 3 },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: tag:team=core is full: 2 of 2 run. 3 tasks are before it.`,
-  ],
-  [
-    'the value of a tag, capped as each is',
-    { pools: [room('tag:team=core', 2, 2, 'TAG')] },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: tag:team=core is full: 2 of 2 run, as tag:team has it for each value. It is the first of those that wait.`,
-  ],
-  [
-    'a cap that was lowered',
-    { pools: [room('pool:db', 5, 2)], waiting_before: 1 },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 5 run, and 2 is its cap now. 1 task is before it.`,
-  ],
-  [
-    'a pool that is closed',
-    { pools: [room('pool:db', 0, 0)], waiting_before: 7 },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: pool:db is closed: its cap is 0. \`servo pool set pool:db NUMBER\` opens it again.`,
-  ],
-  [
-    'a pool that is closed while some of it run',
-    { pools: [FULL, room('tag:team=data science', 1, 0)] },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 2 of 2 run, and tag:team=data science is closed: its cap is 0, and 1 that it has runs on. \`servo pool set 'tag:team=data science' NUMBER\` opens it again.`,
-  ],
-  [
-    'values of a tag that are all closed',
-    { pools: [room('tag:team=core', 2, 0, 'TAG')] },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: tag:team=core is closed: its cap is 0, as tag:team has it for each value, and 2 that it has run on. \`servo pool set tag:team NUMBER\` opens it again.`,
-  ],
-  [
-    'a location without slots',
-    { pools: [room('location:main', 0, 0, 'SLOTS')] },
-    'NO_ROOM',
-    `b is ready since ${T(5)}, and there is no room for it: location:main is closed: its cap is 0. A deploy with \`--slots\` opens it again.`,
   ],
   [
     'a location that is gone',
