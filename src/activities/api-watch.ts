@@ -9,7 +9,7 @@ import type { Unheard } from '../turn/outage.js'
 import type { Workspace } from '../turn/workspace.js'
 import { reasonOf } from './signed-post.js'
 
-export type ApiWatchDeps = {
+type ApiWatchDeps = {
   readonly clock: Clock
   /** Asks the API, where workers find it, whether it is there; what is wrong, in words. */
   readonly ask: () => Promise<string | undefined>
@@ -19,7 +19,7 @@ export type ApiWatchDeps = {
   readonly stopping: AbortSignal
 }
 
-export type ApiWatch = {
+type ApiWatch = {
   /** undefined: as far as this process knows, workers can speak. */
   readonly unheard: () => Unheard | undefined
   readonly ended: Promise<void>

@@ -16,7 +16,7 @@ type Told = {
 /** Longer than most tries wait for the next one, so that these are one trouble. */
 const FORGET_AFTER_MS = MINUTE_MS
 
-export type Blocked = {
+type Blocked = {
   readonly note: (location: Pick<CodeLocationRow, 'location_name' | 'location_version'>, answers: readonly SendAnswer[]) => void
   /** Told which attempts are out: of a location that has had none for a while nobody hears that it takes them again. */
   readonly noteOut: (out: readonly { readonly location_name: string }[]) => void

@@ -8,7 +8,7 @@ import type { WorkingSet } from '../projections/working-set.js'
 import type { Workspace } from '../turn/workspace.js'
 import { reasonOf, type SignedAnswer } from './signed-post.js'
 
-export type CancelPushDeps = {
+type CancelPushDeps = {
   /** Throws where nobody answered. */
   readonly post: (url: URL, request: CancelRequest) => Promise<Pick<SignedAnswer, 'status' | 'is_taken'>>
   readonly log: (message: string) => void

@@ -23,7 +23,7 @@ import { isStale, type ListedLoop } from './schedules/stale.js'
 
 export type LoopsDeps = { readonly client: Client; readonly scope: Scope; readonly turns_max?: number }
 
-export type EnsureDeps = LoopsDeps & {
+type EnsureDeps = LoopsDeps & {
   readonly timings: LoopTimings
   readonly schedules?: {
     /** Removed ones too: a tombstone ends a loop. */

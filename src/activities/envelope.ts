@@ -32,7 +32,7 @@ const TOKEN_KEPT_MS = 30 * DAY_MS
 const ATTEMPTS_PATH = `${API_PREFIX}/attempts`
 
 /** Attempts that cannot be handed over carry the reason: their partitions are not to be had any more. */
-export type Envelope = { readonly entry: OutboxEntry } & ({ readonly dispatch: Dispatch } | { readonly problem: string })
+type Envelope = { readonly entry: OutboxEntry } & ({ readonly dispatch: Dispatch } | { readonly problem: string })
 
 export async function envelopesOf(deps: EnvelopeDeps, view: View, entries: readonly OutboxEntry[]): Promise<readonly Envelope[]> {
   const tasks = entries.map(({ task }) => task)

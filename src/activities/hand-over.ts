@@ -34,7 +34,7 @@ export type HandOverDeps = EnvelopeDeps & {
   readonly tracing?: Tracing | undefined
 }
 
-export type AnswerSeen = {
+type AnswerSeen = {
   readonly answer: SendAnswer['answer']
   /** PENDING: nobody has recorded yet that a worker has it. */
   readonly outbox_status: DispatchOutboxRow['status']

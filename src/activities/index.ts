@@ -4,7 +4,7 @@ import { createMaintenance, type MaintenanceDeps } from './maintenance.js'
 import { createScheduleCalls, type ScheduleCallDeps } from './schedules/call.js'
 import { createWorkspaceActivities, type WorkspaceActivityDeps } from './workspace.js'
 
-export type ActivityDeps = WorkspaceActivityDeps & MaintenanceDeps & ScheduleCallDeps
+type ActivityDeps = WorkspaceActivityDeps & MaintenanceDeps & ScheduleCallDeps
 
 export type Activities = ReturnType<typeof createActivities>
 

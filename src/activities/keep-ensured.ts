@@ -4,7 +4,7 @@
 import { messageOf } from '../core/errors.js'
 import { type Clock, SECOND_MS } from '../core/time.js'
 
-export type KeepEnsuredDeps = {
+type KeepEnsuredDeps = {
   readonly clock: Pick<Clock, 'sleep'>
   /** The kinds of the loops that were missing, and are started now. */
   readonly ensure: () => Promise<readonly string[]>

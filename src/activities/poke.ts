@@ -9,7 +9,7 @@ import { workflowId } from '../core/names.js'
 import type { Clock } from '../core/time.js'
 import { pokeSignal } from '../workflows/contract.js'
 
-export type PokerDeps = {
+type PokerDeps = {
   /** undefined: Temporal is not there yet. */
   readonly client: () => Client | undefined
   readonly scope: Scope

@@ -6,7 +6,7 @@ import type { View } from '../readers/reader.js'
 import type { Span, Tracing } from '../telemetry/tracing.js'
 import type { SendAnswer } from './dispatch.js'
 
-export type TracedDispatches = {
+type TracedDispatches = {
   readonly dispatches: readonly Dispatch[]
   readonly answered: (answers: readonly SendAnswer[]) => void
 }

@@ -8,14 +8,14 @@ import type { Clock } from '../core/time.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { OutboxEntry } from './envelope.js'
 
-export type WithdrawalDeps = {
+type WithdrawalDeps = {
   readonly store: ObjectStore
   readonly clock: Clock
   readonly submit: Submit
   readonly log: (message: string) => void
 }
 
-export type Withdrawal = {
+type Withdrawal = {
   /** `onPublish`: those that this process has not looked at yet. It never rejects: what fails is left to the sweep. */
   readonly onPublish: (sequence: number, cancelled: readonly OutboxEntry[]) => Promise<void>
   readonly sweep: (sequence: number, cancelled: readonly OutboxEntry[]) => Promise<void>

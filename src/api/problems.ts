@@ -8,7 +8,7 @@ import { isOperatingError } from '../core/errors.js'
 import { PROBLEM_TYPE_PREFIX, problemDocument } from './contract/problem.js'
 import { InputError } from './http/compilers.js'
 
-export const PROBLEM_JSON = 'application/problem+json'
+const PROBLEM_JSON = 'application/problem+json'
 
 /** Thrown in handlers alone: what a command refuses ends the request. */
 export class RefusedError extends Error {
@@ -68,7 +68,7 @@ function answerOf({ code, detail, faults, members, retry_after_seconds }: Told, 
   return { status, document, ...(wait === undefined ? {} : { retry_after_seconds: wait }) }
 }
 
-export function sendTold(reply: FastifyReply, told: Told): FastifyReply {
+function sendTold(reply: FastifyReply, told: Told): FastifyReply {
   const { status, document, retry_after_seconds } = answerOf(told, reply.request.id)
   if (retry_after_seconds !== undefined) void reply.header('retry-after', String(retry_after_seconds))
   if (status === 401) void reply.header('www-authenticate', 'Bearer')

@@ -16,9 +16,9 @@ import { openVerifier } from './oidc-config.js'
 import { openClient, type TemporalClient } from './temporal.js'
 import { attributesOf, openTracing } from './tracing.js'
 
-export type Api = { readonly url: string; readonly stop: () => Promise<void> }
+type Api = { readonly url: string; readonly stop: () => Promise<void> }
 
-export type ApiOptions = { readonly log: (message: string) => void; readonly version: string }
+type ApiOptions = { readonly log: (message: string) => void; readonly version: string }
 
 export async function startApi(config: ApiConfig, { log, version }: ApiOptions): Promise<Api> {
   const { tenant_id, workspace_id } = config.workspace

@@ -34,7 +34,7 @@ import { openClient } from './temporal.js'
 import { connectWorker, installRuntime } from './temporal-worker.js'
 import { attributesOf, openTracing } from './tracing.js'
 
-export type Automation = {
+type Automation = {
   /** Ends what is under way, and leaves the loops to whoever comes next. */
   readonly stop: () => Promise<void>
   /** Resolves when it has ended, whoever ended it; rejects when a worker failed. */

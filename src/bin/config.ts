@@ -17,7 +17,7 @@ export type Environment = Readonly<Record<string, string | undefined>>
 export type TemporalConfig = { readonly address: string; readonly namespace: string; readonly api_key?: string }
 
 /** What the API and the automation have in common. */
-export type ServerConfig = {
+type ServerConfig = {
   readonly workspace: WorkspaceConfig
   readonly temporal: TemporalConfig
   /** The first one makes ids and tokens, all of them are accepted. */
@@ -50,7 +50,7 @@ export type AutomationConfig = ServerConfig & {
 export type WorkerProofConfig = { readonly delivery_oidc: OidcConfig | undefined; readonly identity: IdentitySource | undefined }
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
+type LogLevel = (typeof LOG_LEVELS)[number]
 
 export class ConfigError extends Error {
   readonly faults: readonly string[]

@@ -26,7 +26,7 @@ export { openAppender } from './appender.js'
 /** What is wrong with the place that a person named, as a sentence. */
 export { storeFault }
 
-export type Scope = { readonly tenant_id: string; readonly workspace_id: string }
+type Scope = { readonly tenant_id: string; readonly workspace_id: string }
 
 export type WorkspaceConfig = Scope & {
   /** `local:PATH` or `gs://bucket/prefix`. */

@@ -1,9 +1,9 @@
 // What the API answers, as types: taken from the schemas that it is checked against, so that no field has two spellings.
 
 import type { z } from 'zod'
-import type { asset, assetGraph, assetPage, assetSummary } from '../api/contract/asset.js'
+import type { asset, assetGraph, assetSummary } from '../api/contract/asset.js'
 import type { codeLocation, deployAnswer, deployAsked } from '../api/contract/code-location.js'
-import type { conflictPage, runKeyConflict } from '../api/contract/conflict.js'
+import type { runKeyConflict } from '../api/contract/conflict.js'
 import type { outcome } from '../api/contract/outcome.js'
 import type { pool, poolAccepted } from '../api/contract/pool.js'
 import type {
@@ -19,7 +19,7 @@ import type {
   taskPage,
   timelineEntry,
 } from '../api/contract/run.js'
-import type { schedule, scheduleAccepted, scheduleAsked, schedulePatch } from '../api/contract/schedule.js'
+import type { schedule, scheduleAccepted } from '../api/contract/schedule.js'
 import type { dryRunAnswer, firesAnswer, scheduleTick, scheduleTriggered } from '../api/contract/schedule-tick.js'
 import type { taskWhy } from '../api/contract/why.js'
 
@@ -39,7 +39,6 @@ export type LogLine = LogPage['lines'][number]
 
 export type Asset = z.output<typeof asset>
 export type AssetSummary = z.output<typeof assetSummary>
-export type AssetPage = z.output<typeof assetPage>
 export type AssetGraph = z.output<typeof assetGraph>
 
 export type CodeLocation = z.output<typeof codeLocation>
@@ -50,8 +49,6 @@ export type Pool = z.output<typeof pool>
 export type PoolAccepted = z.output<typeof poolAccepted>
 
 export type Schedule = z.output<typeof schedule>
-export type ScheduleAsked = z.input<typeof scheduleAsked>
-export type SchedulePatch = z.input<typeof schedulePatch>
 export type ScheduleAccepted = z.output<typeof scheduleAccepted>
 export type ScheduleTriggered = z.output<typeof scheduleTriggered>
 export type ScheduleTick = z.output<typeof scheduleTick>
@@ -59,5 +56,4 @@ export type ScheduleFires = z.output<typeof firesAnswer>
 export type ScheduleDryRun = z.output<typeof dryRunAnswer>
 
 export type RunKeyConflict = z.output<typeof runKeyConflict>
-export type ConflictPage = z.output<typeof conflictPage>
 export type Outcome = z.output<typeof outcome>

@@ -9,7 +9,7 @@ export type ExitCode = 0 | 1 | 2 | 3
 export const DONE = 0
 export const FAILED = 1
 export const USAGE = 2
-export const NOT_REACHABLE = 3
+const NOT_REACHABLE = 3
 
 /** Thrown by a command that cannot make sense of what it was given: the sentence says which argument, and what to write. */
 export class UsageError extends Error {

@@ -33,7 +33,7 @@ export function screenOf(output: Output, environment: Readonly<Record<string, st
 
 const ESCAPE = '\u001b['
 const COLOURS = { red: 31, green: 32, yellow: 33, blue: 34, grey: 90 } as const
-export type Colour = keyof typeof COLOURS
+type Colour = keyof typeof COLOURS
 
 export const painted = ({ hasColour }: Pick<Screen, 'hasColour'>, colour: Colour, text: string): string =>
   hasColour ? `${ESCAPE}${COLOURS[colour]}m${text}${ESCAPE}0m` : text

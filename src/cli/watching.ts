@@ -20,7 +20,7 @@ export async function untilInterrupted<T>(work: (until: Interruptible) => Promis
   }
 }
 
-export type Patience = {
+type Patience = {
   /** undefined: not now. The first try has to succeed, because a wrong address is no moment. */
   readonly tried: <T>(look: () => Promise<T | undefined>) => Promise<T | undefined>
 }

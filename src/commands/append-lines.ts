@@ -8,7 +8,7 @@ import { type LedgerEvent, parseEvent } from '../events/event.js'
 import type { Appender } from '../ledger/append.js'
 import { batchFaults, segmentName } from '../ledger/segment.js'
 
-export type LineBatch = { readonly lines: readonly number[]; readonly events: readonly LedgerEvent[]; readonly bytes: number }
+type LineBatch = { readonly lines: readonly number[]; readonly events: readonly LedgerEvent[]; readonly bytes: number }
 
 export type LineFault = { readonly line: number; readonly problem: string }
 
@@ -20,7 +20,7 @@ export type LineAnswer = {
   readonly segment: string
 }
 
-export type ParsedLines = { readonly batches: readonly LineBatch[]; readonly faults: readonly LineFault[] }
+type ParsedLines = { readonly batches: readonly LineBatch[]; readonly faults: readonly LineFault[] }
 
 type BatchLabel = string | number | undefined
 

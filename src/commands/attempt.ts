@@ -72,7 +72,7 @@ export async function logsFault(deps: AttemptDeps, claims: TokenClaims, said: Ex
 }
 
 /** `cancel`: it is this execution's, and its code is not to begin, because its run is to be cancelled. */
-export type Started = { readonly attempt_id: string; readonly heartbeat_interval_ms: number; readonly cancel?: true }
+type Started = { readonly attempt_id: string; readonly heartbeat_interval_ms: number; readonly cancel?: true }
 
 /** Code may run once this has answered without a problem, and never before. The same execution is answered the same, however
  *  often it asks: of two requests nobody knows which answer it has. */

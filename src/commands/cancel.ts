@@ -7,7 +7,7 @@ import { isOver } from '../projections/state-machine.js'
 import type { View } from '../readers/reader.js'
 import { type Problem, problem } from './problem.js'
 
-export type CancelAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
+type CancelAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
 
 export const cancelDraft = (run_id: string, { requested_by, reason }: CancelAsked, request_id: string): Draft => ({
   event_type: 'RunCancelRequested',

@@ -15,7 +15,7 @@ import { type Problem, problem } from './problem.js'
 import { definitionOfRow } from './schedule/definition.js'
 import { type DeployedSchedule, type MatchedSchedules, matchSchedules, scheduleDrafts } from './schedule/deployed.js'
 
-export type DeployAsked = {
+type DeployAsked = {
   readonly location_name: string
   readonly worker_url: string
   readonly worker_queue?: string | undefined
@@ -40,16 +40,16 @@ export type DeployDiff = {
   readonly schedules: ScheduleDiff
 }
 /** By name; a renamed one is changed, and its name among its members. */
-export type ScheduleDiff = {
+type ScheduleDiff = {
   readonly added: readonly string[]
   readonly changed: readonly { readonly schedule_name: string; readonly members: readonly MemberChange[] }[]
   readonly removed: readonly string[]
   readonly unchanged_count: number
 }
-export type MemberChange = { readonly member: string; readonly from: unknown; readonly to: unknown }
-export type AssetChange = { readonly asset_key: string; readonly members: readonly MemberChange[] }
+type MemberChange = { readonly member: string; readonly from: unknown; readonly to: unknown }
+type AssetChange = { readonly asset_key: string; readonly members: readonly MemberChange[] }
 
-export type DeployPlanned = {
+type DeployPlanned = {
   readonly location_version: number
   readonly content_sha256: string
   readonly diff: DeployDiff
@@ -89,7 +89,7 @@ export async function planDeploy(
   return { location_version: version, content_sha256, diff, drafts }
 }
 
-export const isEmpty = ({ added, changed, removed, location, schedules }: DeployDiff): boolean =>
+const isEmpty = ({ added, changed, removed, location, schedules }: DeployDiff): boolean =>
   [added, changed, removed, location, schedules.added, schedules.changed, schedules.removed].every(({ length }) => length === 0)
 
 function scheduleDiff({ kept, removed }: MatchedSchedules): ScheduleDiff {

@@ -8,7 +8,7 @@ import type { TaskRow } from '../projections/run-table.js'
 import { type Problem, problem } from './problem.js'
 import { readStart, type StartDeps } from './starts.js'
 
-export type Executions = Map<string, Execution>
+type Executions = Map<string, Execution>
 type Execution = { readonly execution_id: string; readonly beat_at?: number }
 
 export type ExecutionDeps = StartDeps & { readonly executions: Executions }

@@ -24,7 +24,7 @@ type Counted = {
   readonly under_way: Map<number, Promise<void>>
 }
 
-export type LogDeps = WriteOnce & { readonly log_counts: LogCounts }
+type LogDeps = WriteOnce & { readonly log_counts: LogCounts }
 
 type Attempt = Pick<TokenClaims, 'run_id' | 'attempt_id'>
 type Said = { readonly chunk: number; readonly lines: readonly unknown[] }

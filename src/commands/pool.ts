@@ -7,7 +7,7 @@ import { readPools } from '../readers/pools.js'
 import type { View } from '../readers/reader.js'
 import { type Problem, problem } from './problem.js'
 
-export type PoolAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
+type PoolAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
 
 const by = ({ requested_by, reason }: PoolAsked) => ({
   ...(requested_by === undefined ? {} : { requested_by }),

@@ -15,7 +15,7 @@ export type AskedPartitions =
   | { readonly all: true }
 
 /** How a selection is written: short lists in the event, long ones as an object that has to be written first. */
-export type WrittenPartitions = { readonly selector: Selector } | { readonly long_list: readonly string[] }
+type WrittenPartitions = { readonly selector: Selector } | { readonly long_list: readonly string[] }
 
 export function writePartitions(asked: AskedPartitions | undefined): WrittenPartitions {
   if (asked === undefined) return { selector: null }

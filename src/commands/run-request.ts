@@ -63,7 +63,7 @@ export async function planRunRequest(
 }
 
 /** What is known of a run once its selection was looked up and found right. */
-export type RunSelected = Omit<RunAsked, 'selection' | 'run_key'> & {
+type RunSelected = Omit<RunAsked, 'selection' | 'run_key'> & {
   readonly asset_keys: readonly string[]
   /** With its namespace. */
   readonly run_key: string

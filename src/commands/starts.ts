@@ -13,7 +13,7 @@ import { type CreateDeps, createOrRead } from './create-or-read.js'
 export type StartDeps = CreateDeps & { readonly start_logs: StartLogs }
 
 /** What this process has read and written, by folder. Forgotten, a log is read again. */
-export type StartLogs = Map<string, StartLog>
+type StartLogs = Map<string, StartLog>
 
 type StartLog = {
   readonly group: StartGroup

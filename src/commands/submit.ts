@@ -22,7 +22,7 @@ export type Submit = {
   readonly tracing?: Tracing | undefined
 }
 
-export type Submitted = { readonly events: readonly LedgerEvent[]; readonly segment_name: string }
+type Submitted = { readonly events: readonly LedgerEvent[]; readonly segment_name: string }
 
 export const stampNow = (
   { scope, appender, random, tracing }: Pick<Submit, 'scope' | 'appender' | 'random' | 'tracing'>,

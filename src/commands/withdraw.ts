@@ -9,7 +9,7 @@ import { startGroupOf } from './executions.js'
 import { claimStart, type StartDeps } from './starts.js'
 import { type Submit, submitDrafts } from './submit.js'
 
-export type WithdrawDeps = Submit & StartDeps
+type WithdrawDeps = Submit & StartDeps
 
 /** A task that is DISPATCHED, as a published revision has it. */
 export type Cancelled = TaskRow & { readonly attempt_id: string }

@@ -8,7 +8,7 @@ import { type WriteOnce, writeOnce } from '../storage/write-once.js'
 import { type ChainPage, chainName, encodeChainPage, type Pointer, parseChainPage, type Revision } from '../tables/revision.js'
 import { readDocument, readRevision } from '../tables/snapshot.js'
 
-export type Link = { readonly sequence: number; readonly revision: string }
+type Link = { readonly sequence: number; readonly revision: string }
 
 const READS_AT_ONCE = 32
 
@@ -28,7 +28,7 @@ export async function* walkBack(store: ObjectStore, from: Link, stop_after: numb
 }
 
 /** Every link of the chain, oldest first: from the pages as far as they reach, then by walking. */
-export async function readLinks(store: ObjectStore, pointer: Pointer): Promise<Link[]> {
+async function readLinks(store: ObjectStore, pointer: Pointer): Promise<Link[]> {
   const pages = await readPages(store, pointer)
   const paged = pages.flatMap(({ revisions }) => revisions.map(({ sequence, revision }) => ({ sequence, revision })))
   const recent: Link[] = []
@@ -36,7 +36,7 @@ export async function readLinks(store: ObjectStore, pointer: Pointer): Promise<L
   return [...paged, ...recent.reverse()]
 }
 
-export async function readPages(store: ObjectStore, pointer: Pointer): Promise<ChainPage[]> {
+async function readPages(store: ObjectStore, pointer: Pointer): Promise<ChainPage[]> {
   const count = pointer.chain_through / CHAIN_PAGE_REVISIONS
   return Promise.all(Array.from({ length: count }, (_, n) => readDocument(store, chainName(n), parseChainPage)))
 }

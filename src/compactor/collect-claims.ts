@@ -17,7 +17,7 @@ import type { Pointer } from '../tables/revision.js'
 import { openSnapshot, partsOf, readPointer, type TableStore } from '../tables/snapshot.js'
 
 /** How much one look may list and delete in each folder; another look goes on elsewhere. */
-export type ClaimBounds = { readonly pages_max: number; readonly count_max: number }
+type ClaimBounds = { readonly pages_max: number; readonly count_max: number }
 
 const BOUNDS: ClaimBounds = { pages_max: COLLECT_CLAIM_PAGES_MAX, count_max: COLLECT_CLAIMS_MAX }
 

@@ -10,9 +10,9 @@ import { walkBack } from './chain.js'
 import { collectClaims } from './collect-claims.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
 
-export type CollectAnswer = { readonly kept_count: number; readonly deleted_count: number; readonly too_young_count: number }
+type CollectAnswer = { readonly kept_count: number; readonly deleted_count: number; readonly too_young_count: number }
 
-export type CollectDeps = { readonly store: ObjectStore; readonly clock: Clock }
+type CollectDeps = { readonly store: ObjectStore; readonly clock: Clock }
 
 export type Collected = CollectAnswer & { readonly claims_deleted_count: number }
 
@@ -22,7 +22,7 @@ export const collectAll = async (deps: CollectDeps & TableStore): Promise<Collec
   ...(await collectClaims(deps)),
 })
 
-export async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
+async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   const { store } = deps
   // The listing comes first: what is published while it runs is either too young to be deleted or named already.
   const { objects, server_time } = await listState(store)
@@ -75,7 +75,7 @@ async function listState(store: ObjectStore): Promise<{ readonly objects: Object
 }
 
 /** Every table file that the current revision or one that `as_of` still opens is made of. */
-export const reachableFiles = (store: ObjectStore, pointer: Pointer, now: number): Promise<Set<string>> =>
+const reachableFiles = (store: ObjectStore, pointer: Pointer, now: number): Promise<Set<string>> =>
   filesOfRevisions(walkBack(store, pointer, 0), (name) => readDocument(store, checkpointName(name), parseCheckpoint), pointer, now)
 
 /** The same of these revisions, newest first; a checkpoint that is `undefined` is left out. */

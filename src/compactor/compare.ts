@@ -76,7 +76,7 @@ function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName) {
 }
 
 /** Every file of a table at a revision, base and L0 alike. */
-export function filesOf(snapshot: Snapshot, table: TableName): FileReference[] {
+function filesOf(snapshot: Snapshot, table: TableName): FileReference[] {
   const fresh = snapshot.deltas.flatMap(({ files_added }) => files_added.filter((file) => file.table === table))
   return [...partsOf(snapshot, table), ...fresh]
 }

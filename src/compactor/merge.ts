@@ -36,7 +36,7 @@ export type MergeAnswer =
 
 const PUBLISH_TRIES_MAX = 20
 
-export type MergeRequest = {
+type MergeRequest = {
   /** Everything into one run a table (and period), instead of what is due. */
   readonly whole?: boolean
   /** A few changes are left for later, unless they are old: who looks by the clock writes nothing for an idle workspace. */

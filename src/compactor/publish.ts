@@ -35,7 +35,7 @@ export type PublishDeps = {
 }
 
 /** What a turn folded and wants to be seen. */
-export type Publication = {
+type Publication = {
   readonly sequence: number
   readonly fold_version: number
   readonly base: PublishedPointer | undefined
@@ -59,7 +59,7 @@ export type Publication = {
   readonly abort_after: number
 }
 
-export type Published =
+type Published =
   | { readonly kind: 'published'; readonly published: PublishedPointer; readonly snapshot: Snapshot; readonly bytes_written: number }
   | { readonly kind: 'superseded' | 'lost' }
 

@@ -13,7 +13,7 @@ const ADVICE = / (?:Restore|Run|If a newer|Read the pointer|Nobody deletes) .*$/
 export const RESTORE_IT = 'Restore it from a copy.'
 
 /** undefined: it is no damage, and the caller throws it on. */
-export function damageOf(name: string, error: unknown): string | undefined {
+function damageOf(name: string, error: unknown): string | undefined {
   if (!isOperatingError(error, 'corrupt') && !isOperatingError(error, 'missing')) return undefined
   const fact = messageOf(error).replace(ADVICE, '')
   return `${fact.includes(name) ? '' : `${name} is damaged: `}${fact} ${RESTORE_IT}`

@@ -15,7 +15,7 @@ import { filesOfRevisions } from './collect.js'
 import { findLinks, findPointer, type Links, readLinked } from './verify-chain.js'
 import { findCheckpoint, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
 
-export type VerifyAnswer = {
+type VerifyAnswer = {
   readonly sequence: number
   readonly revision_count: number
   readonly file_count: number
@@ -28,7 +28,7 @@ export type VerifyAnswer = {
   readonly problems: readonly string[]
 }
 
-export type VerifyDeps = TableStore & { readonly scope: { readonly tenant_id: string; readonly workspace_id: string } }
+type VerifyDeps = TableStore & { readonly scope: { readonly tenant_id: string; readonly workspace_id: string } }
 
 type Tally = { -readonly [K in keyof OutcomeCounts]: number }
 

@@ -13,7 +13,7 @@ import { isOver } from '../projections/state-machine.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Decision, ReconcileState } from './decision.js'
 
-export type AttemptIdentity = {
+type AttemptIdentity = {
   /** Names the secret that the ids are made with. */
   readonly secret_key_id: string
   readonly attemptIdOf: (attempt: AttemptRef) => string

@@ -17,7 +17,7 @@ type LossReason = EventOf<'AttemptLost'>['payload']['reason']
 
 export type ArmedDeadline = { readonly deadline_at: number; readonly reason: LossReason }
 /** `due_at`: when it is acted on, which is later than the deadline where that is held back. */
-export type DueDeadline = ArmedDeadline & { readonly due_at: number }
+type DueDeadline = ArmedDeadline & { readonly due_at: number }
 
 /** The first deadline that the active attempt can miss; null: no attempt is active, or it may take as long as it likes. */
 export function earliestLoss(task: TaskRow, hold_until: number | null): DueDeadline | null {

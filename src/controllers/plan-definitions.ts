@@ -67,7 +67,7 @@ function pinListOf(definition_pins: RunRow['definition_pins']): ListReference | 
   return typeof list === 'object' ? list : undefined
 }
 
-export type SelectedDefinitions = { readonly definitions: ReadonlyMap<string, AssetDefinitionRow> }
+type SelectedDefinitions = { readonly definitions: ReadonlyMap<string, AssetDefinitionRow> }
 
 /** All that is missing is named at once: who asked can mend it in one go. */
 export function selectDefinitions(rows: WorkingSet, run: RunRow): SelectedDefinitions | PlanFault {

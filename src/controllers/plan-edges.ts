@@ -24,7 +24,7 @@ export type AssetTasks = {
   readonly count: number
 }
 
-export type Tasks = ReadonlyMap<string, AssetTasks>
+type Tasks = ReadonlyMap<string, AssetTasks>
 
 export type Edges = {
   readonly count: number

@@ -20,7 +20,7 @@ import { type Lane, laneOfSpelled, openLane } from './plan-partitions.js'
 type Definitions = ReadonlyMap<string, AssetDefinitionRow>
 
 /** null: the asset has no partitions. `none`: it has some, and nothing in the run is made from any that exists. */
-export type LaneOf = (asset_key: string) => Lane | PlanFault | null | 'none'
+type LaneOf = (asset_key: string) => Lane | PlanFault | null | 'none'
 
 /** `order` names what is made from something after it. */
 export function openLanes(rows: WorkingSet, run: RunRow, definitions: Definitions, order: readonly string[]): LaneOf {

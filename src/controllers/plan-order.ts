@@ -5,10 +5,10 @@ import { assert } from '../core/errors.js'
 import { orderOf } from '../core/order.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 
-export type SelectedAssets = ReadonlyMap<string, Pick<AssetDefinitionRow, 'deps'>>
+type SelectedAssets = ReadonlyMap<string, Pick<AssetDefinitionRow, 'deps'>>
 
 /** `cycle`: each needs the next, and the last one the first. */
-export type AssetOrder = { readonly order: readonly string[] } | { readonly cycle: readonly string[] }
+type AssetOrder = { readonly order: readonly string[] } | { readonly cycle: readonly string[] }
 
 /** By the length of the longest way from an asset without dependencies, then by key. It costs assets and edges, once. */
 export function orderAssets(assets: SelectedAssets): AssetOrder {

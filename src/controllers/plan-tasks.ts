@@ -18,7 +18,7 @@ export type TaskOfAsset = { readonly definition: AssetDefinitionRow; readonly ta
 
 type Definitions = ReadonlyMap<string, AssetDefinitionRow>
 
-export type PlanOf = { readonly rows: WorkingSet; readonly run: RunRow; readonly left: Left; readonly definitions: Definitions }
+type PlanOf = { readonly rows: WorkingSet; readonly run: RunRow; readonly left: Left; readonly definitions: Definitions }
 type PlannedTasks = { readonly tasks: readonly TaskOfAsset[]; readonly lists: readonly (readonly string[])[] }
 
 export function planTasks(plan: PlanOf, order: readonly string[]): PlannedTasks | PlanFault {

@@ -7,7 +7,7 @@ import type { OwedSpan, ScheduleDefinitionRow, ScheduleStateRow } from '../proje
 import { ticksOf } from '../projections/schedule-ticks.js'
 import type { WorkingSet } from '../projections/working-set.js'
 
-export type Due = {
+type Due = {
   /** What is owed is due at once. */
   readonly at: number
 } & (

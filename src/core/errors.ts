@@ -3,7 +3,7 @@
 
 export type OperatingErrorKind = 'conflict' | 'unavailable' | 'missing' | 'corrupt'
 
-export class OperatingError extends Error {
+class OperatingError extends Error {
   readonly kind: OperatingErrorKind
 
   constructor(kind: OperatingErrorKind, message: string, options?: { cause?: unknown }) {

@@ -30,22 +30,15 @@ const PLAIN_TEXT = /^[^\u0000-\u001f\u007f-\u009f]+$/
 const PLAIN_ASCII = /^[\x20-\x7e]+$/
 const DIMENSION_RESERVED = /[|,[\]=]/
 
-/** The partition key of everything that an unpartitioned asset has. It is never written into a selector. */
-export const UNPARTITIONED_KEY = ''
-
 export const isTenantId = (text: string): boolean => TENANT.test(text)
-export const isWorkspaceId = isTenantId
 export const isAssetKey = (text: string): boolean => ASSET_KEY.test(text)
 /** Code locations, pools, schedules, sensors, definitions of dynamic partitions, dimensions. */
 export const isName = (text: string): boolean => NAME.test(text)
-/** Request ids, and the run keys that users choose. */
-export const isRequestKey = (text: string): boolean => REQUEST_KEY.test(text)
 export const isUlid = (text: string): boolean => ULID_PATTERN.test(text)
-export const isSha256 = (text: string): boolean => HEX_64.test(text)
 /** Ids, keys and other text that ends up in a row's key or in a digest of lines: any, without control characters. */
 export const isPlainText = (text: string): boolean => PLAIN_TEXT.test(text)
 
-export const isPartitionKey = (text: string): boolean =>
+const isPartitionKey = (text: string): boolean =>
   PLAIN_ASCII.test(text)
     ? text.length <= PARTITION_KEY_BYTES_MAX && text !== '...'
     : partitionKeyProblem(text) === null && text.isWellFormed()
@@ -53,7 +46,6 @@ export const isPartitionKey = (text: string): boolean =>
 /** A key of one dimension; a whole key is `date=2025-01-15|region=us`. */
 export const isDimensionKey = (text: string): boolean => isPartitionKey(text) && !DIMENSION_RESERVED.test(text)
 
-export const isTaskKey = (text: string): boolean => TASK_KEY.test(text)
 /** The pools that can be defined: the whole workspace, one by name, a code location's own, a tag's value, each value of a tag. */
 export const isPoolKey = (text: string): boolean => POOL_KEY.test(text)
 

@@ -17,8 +17,6 @@ export const BATCH_BYTES_MAX = 4 * MB
 export const SEGMENT_BYTES_MAX = 8 * MB
 /** An event is never below 300 bytes, so no segment of good ones has more: what has is noise, one quarantine row of it. */
 export const SEGMENT_EVENTS_MAX = 32_768
-/** One object, written and read as a segment is. */
-export const CLAIM_BYTES_MAX = 8 * MB
 export const LIST_BYTES_MAX = 8 * MB
 /** How much of something that cannot be folded is copied into its quarantine row; the segment itself is kept whole. */
 export const QUARANTINE_RAW_BYTES_MAX = EVENT_BYTES_MAX
@@ -48,8 +46,6 @@ export const COUNT_MAX = 2 ** 31 - 1
 export const DURATION_SECONDS_MAX = 10 * 366 * 86_400
 /** Delays that grow faster than this reach any bound at once. */
 export const RETRY_FACTOR_MAX = 1_000
-/** A cursor is copied into every evaluation's row. */
-export const CURSOR_BYTES_MAX = 16 * KB
 
 // Names
 
@@ -97,8 +93,6 @@ export const PRIORITY_MAX = 100
 export const PRIORITY_DEFAULT = 0
 /** What a point of priority is worth in waiting: the lowest priority waits 200 minutes longer than the highest, and no more. */
 export const PRIORITY_POINT_MS = MINUTE_MS
-/** People and schedules go before bulk work unless they say otherwise. */
-export const PRIORITY_BACKFILL_DEFAULT = -10
 /** The cap on running tasks of a workspace that nobody set. */
 export const GLOBAL_RUNNING_DEFAULT = 1_000
 /** Of a location whose deploy does not say it; `servo deploy` always does. The fold depends on it. */
@@ -202,10 +196,6 @@ export const TICK_MESSAGE_CHARACTERS_MAX = 500
 export const SCHEDULE_ROUND_EVENTS_MAX = 20_000
 /** More is a list that nobody reads; a program asks again from the last one. */
 export const PREVIEWED_FIRES_MAX = 1_000
-export const CHUNK_PARTITIONS_MAX = 10_000
-export const BACKFILL_CONCURRENT_RUNS_MAX = 1_000
-/** A trigger and the runs that it requests are one batch. */
-export const EVALUATION_RUN_REQUESTS_MAX = 500
 
 /** After an instant, until a schedule's loop looks for itself: by then the turn that decided it is published, as a rule, and
  *  the look costs that turn nothing. A loop that finds nothing decided calls for a turn. */
@@ -230,9 +220,6 @@ export const LOOP_SIGNALS_AT_ONCE = 16
 
 // Retention
 
-/** How long an applied key is known; derived run keys live as long. */
-export const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
-export const REFUSALS_KEPT_MS = 30 * DAY_MS
 /** Longer than any client retries. */
 export const CLAIM_KEPT_MS = 30 * DAY_MS
 /** A day less than the idempotency window: after it a repeat is answered, and appends nothing. */
@@ -308,6 +295,6 @@ export const DELTAS_SLOW_MS = SECOND_MS
 export const FILE_ROWS_MAX = 128 * 1_024
 export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */
-export const READER_PIN_MS = 10 * MINUTE_MS
+const READER_PIN_MS = 10 * MINUTE_MS
 /** Older than every turn, merge and pin can be, with a margin: only then is a file that nobody names an orphan. */
 export const ORPHAN_AGE_MS = 2 * Math.max(TURN_DEADLINE_MS, MERGE_DEADLINE_MS, READER_PIN_MS)

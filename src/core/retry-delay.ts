@@ -4,7 +4,7 @@
 import { sha256 } from './hash.js'
 import { SECOND_MS } from './time.js'
 
-export type Backoff = {
+type Backoff = {
   readonly backoff_seconds: number
   readonly factor: number
   readonly max_backoff_seconds: number

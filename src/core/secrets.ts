@@ -4,9 +4,7 @@
 import type { Secret } from './run-id.js'
 
 /** Without the secret: it is for log lines. */
-export type SecretsFault =
-  | { readonly fault: 'unreadable'; readonly entry: number }
-  | { readonly fault: 'twice'; readonly secret_key_id: string }
+type SecretsFault = { readonly fault: 'unreadable'; readonly entry: number } | { readonly fault: 'twice'; readonly secret_key_id: string }
 
 /** What separates entries, keys and the parts of a signature is in none of them. */
 const KEY_ID = /^[^,=:\s]{1,100}$/

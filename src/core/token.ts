@@ -19,7 +19,7 @@ export function makeToken([secret]: Secrets, claims: TokenClaims): string {
   return `${body}.${encode(hmacSha256(secret.secret, body))}`
 }
 
-export type TokenAnswer = { readonly kind: 'valid'; readonly claims: TokenClaims } | { readonly kind: 'refused'; readonly problem: string }
+type TokenAnswer = { readonly kind: 'valid'; readonly claims: TokenClaims } | { readonly kind: 'refused'; readonly problem: string }
 
 /** `now` in epoch milliseconds. Which part of a token is wrong is nobody's business but the log's. */
 export function readToken(secrets: Secrets, token: string, now: number): TokenAnswer {
@@ -63,7 +63,7 @@ export function isSame(left: Uint8Array, right: Uint8Array): boolean {
 // `v2.{seconds}.{seconds}.{body}`.
 
 /** Longer than any clock between two machines should differ, and too short to keep a request for later. */
-export const SIGNATURE_AGE_MS_MAX = 300 * SECOND_MS
+const SIGNATURE_AGE_MS_MAX = 300 * SECOND_MS
 
 export function signBody([{ secret_key_id, secret }]: Secrets, body: string, now: number): string {
   const t = Math.floor(now / SECOND_MS)

@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { REASON_CHARACTERS_MAX } from '../core/limits.js'
 import { id, instant, type Parsed, text, textOf } from './value.js'
 
-export type Envelope<Type extends string, Payload, Basis> = {
+type Envelope<Type extends string, Payload, Basis> = {
   readonly event_id: string
   readonly event_type: Type
   readonly event_version: 1
@@ -25,10 +25,10 @@ export type Envelope<Type extends string, Payload, Basis> = {
 } & Basis
 
 /** Nothing is checked; whoever sends one all the same has it in the segment's digest. */
-export type NoBasis = { readonly basis?: { readonly [name: string]: unknown } }
-export type WithBasis<Basis> = { readonly basis: Basis }
+type NoBasis = { readonly basis?: { readonly [name: string]: unknown } }
+type WithBasis<Basis> = { readonly basis: Basis }
 /** Checked where it is given. */
-export type WithOptionalBasis<Basis> = { readonly basis?: Basis }
+type WithOptionalBasis<Basis> = { readonly basis?: Basis }
 
 const ENVELOPE = {
   event_id: id('ulid'),

@@ -138,7 +138,7 @@ export type QuarantinedEvent = {
   readonly event_id?: string
 }
 
-export type ParsedEvent = { readonly kind: 'event'; readonly event: LedgerEvent } | QuarantinedEvent
+type ParsedEvent = { readonly kind: 'event'; readonly event: LedgerEvent } | QuarantinedEvent
 
 type Reader = { readonly version: number; readonly schema: () => z.ZodType; readonly byte_limits: EventSchema['byte_limits'] }
 

@@ -14,7 +14,6 @@ const trigger = z.object({
   backfill_id: id('ulid').exactOptional(),
   chunk_index: count.exactOptional(),
 })
-export type RunTrigger = Parsed<typeof trigger>
 
 const PINS_RULE = `{asset_key: definition_hash} for at most ${INLINE_PINS_MAX} assets, or {"list": {"sha256", "count"}} of key@hash for more`
 const definitionPins = z.union(

@@ -46,7 +46,7 @@ const cron = z.string().min(1).max(CRON_CHARACTERS_MAX)
 
 /** Whether cron and zone can be read is checked by whoever defines: what gets in all the same is a tick that FAILED, and
  *  no event in quarantine. With its defaults filled in, so that one schedule has one hash, whoever defines it. */
-export const scheduleDefinition = z.object({
+const scheduleDefinition = z.object({
   cron_expressions: z.array(cron).min(1).max(CRON_LIST_MAX),
   timezone: id('text'),
   /** Selectors, as a request for a run has them: `a`, `+a`, `a+`, `group:x`, `tag:k=v`, `*`. */
@@ -124,7 +124,7 @@ const tick = z
   })
 export type Tick = Parsed<typeof tick>
 
-export const SKIP_REASONS = ['PAUSED', 'SUPERSEDED', 'CATCH_UP', 'OVERLAP', 'NO_PARTITION'] as const
+const SKIP_REASONS = ['PAUSED', 'SUPERSEDED', 'CATCH_UP', 'OVERLAP', 'NO_PARTITION'] as const
 export type SkipReason = (typeof SKIP_REASONS)[number]
 
 const skipped = z

@@ -71,7 +71,6 @@ const fitsTags = (tags: Readonly<Record<string, string>>): boolean => Object.key
 export const tags = z
   .record(z.string().min(1, { error: TAGS_RULE }).max(TAG_KEY_CHARACTERS_MAX, { error: TAGS_RULE }), textOf(TAG_VALUE_CHARACTERS_MAX))
   .refine(fitsTags, { error: TAGS_RULE })
-export type Tags = Parsed<typeof tags>
 
 /** A list that is an object of its own; `offset` and `count` make it a slice. */
 export const listReference = z.object({ sha256: id('sha256'), count: positiveCount, offset: count.exactOptional() })
@@ -111,7 +110,6 @@ export const dimensionSelector = z.union(
   ],
   { error: DIMENSION_RULE },
 )
-export type DimensionSelector = Parsed<typeof dimensionSelector>
 
 const SELECTOR_RULE =
   'null, {"keys": […]}, {"range": {"start", "end"}}, {"list": {"sha256", "count"}}, {"all": true} or {"dims": {dimension: …}}'

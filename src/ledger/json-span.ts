@@ -2,7 +2,7 @@
 // It reads text that JSON.parse has accepted, and never judges it.
 
 export type Span = { readonly start: number; readonly end: number }
-export type BatchSpan = Span & { readonly events: readonly Span[] }
+type BatchSpan = Span & { readonly events: readonly Span[] }
 
 /** In the order of the text. Where a member is there twice the last one counts, as for JSON.parse. */
 export function batchSpans(text: string): readonly BatchSpan[] {

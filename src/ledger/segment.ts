@@ -71,7 +71,7 @@ export class BatchRefusedError extends Error {
   }
 }
 
-export type BatchFault = {
+type BatchFault = {
   /** WHOLE: the batch itself. */
   readonly event_index: number
   readonly reason: QuarantineReason
@@ -127,7 +127,7 @@ const tooManyBytes = (bytes: number): string =>
 
 // Reading
 
-export type QuarantineEntry = QuarantinedEvent & {
+type QuarantineEntry = QuarantinedEvent & {
   /** WHOLE: the batch, or in a batch numbered WHOLE the segment. */
   readonly event_index: number
   /** The text exactly as it was stored, cut to QUARANTINE_RAW_BYTES_MAX; base64 where the bytes are no text. */
@@ -136,7 +136,7 @@ export type QuarantineEntry = QuarantinedEvent & {
 
 export type SegmentEntry = { readonly kind: 'event'; readonly event: LedgerEvent } | QuarantineEntry
 
-export type ParsedBatch = {
+type ParsedBatch = {
   /** WHOLE: it stands for a segment that could not be read. */
   readonly batch_index: number
   /** Empty where there is none. */

@@ -19,7 +19,7 @@ const FILE_KEPT_MS = MINUTE_MS
 const FETCH_TIMEOUT_MS = 5 * SECOND_MS
 const METADATA_SERVER = 'http://metadata.google.internal'
 
-export type IdentityOptions = { readonly now: () => number; readonly metadata_server?: string | undefined }
+type IdentityOptions = { readonly now: () => number; readonly metadata_server?: string | undefined }
 
 export function createIdentity(source: IdentitySource, { now, metadata_server = METADATA_SERVER }: IdentityOptions): Identity {
   let kept: { readonly token: string; readonly until: number } | undefined

@@ -13,7 +13,7 @@ export type OidcExpectation = {
   readonly email?: string | undefined
 }
 
-export type OidcVerdict =
+type OidcVerdict =
   | { readonly kind: 'valid'; readonly subject: string; readonly email: string | undefined }
   | { readonly kind: 'refused'; readonly problem: string }
   /** Nothing is known of it: the keys are not to be had just now. Ask again. */

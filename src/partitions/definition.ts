@@ -12,13 +12,13 @@ import { fieldRefusal, schemaRefusal } from './field-refusal.js'
 import { isRefusal, type PartitionType, type Refusal } from './key-order.js'
 import { readTimeDefinition, TIME_SCHEMAS, type TimeDefinition } from './time-definition.js'
 
-export type StaticDefinition = { readonly type: 'static'; readonly keys: readonly string[] }
+type StaticDefinition = { readonly type: 'static'; readonly keys: readonly string[] }
 /** Its keys are added and removed while Servo runs; the definition says which ones are meant. */
-export type DynamicDefinition = { readonly type: 'dynamic'; readonly name: string }
-export type SingleDefinition = TimeDefinition | StaticDefinition | DynamicDefinition
+type DynamicDefinition = { readonly type: 'dynamic'; readonly name: string }
+type SingleDefinition = TimeDefinition | StaticDefinition | DynamicDefinition
 /** In the order of their names. */
-export type Dimension = { readonly name: string; readonly definition: SingleDefinition }
-export type MultiDefinition = { readonly type: 'multi'; readonly dimensions: readonly Dimension[] }
+type Dimension = { readonly name: string; readonly definition: SingleDefinition }
+type MultiDefinition = { readonly type: 'multi'; readonly dimensions: readonly Dimension[] }
 
 export type PartitionDefinition = SingleDefinition | MultiDefinition
 
@@ -55,7 +55,7 @@ const MEMBERS: { readonly [Type in PartitionType]: readonly string[] } = {
   multi: Object.keys(MULTI.shape),
 }
 
-export const PARTITION_TYPES = Object.keys(MEMBERS) as readonly PartitionType[]
+const PARTITION_TYPES = Object.keys(MEMBERS) as readonly PartitionType[]
 
 export function parseDefinition(definition: unknown): PartitionDefinition | Refusal {
   const type = typeof definition === 'object' && definition !== null && 'type' in definition ? definition.type : undefined

@@ -5,7 +5,7 @@ import { type Calendar, isCalendar } from './calendar.js'
 import { isRefusal, type KeyOrder, type Refusal } from './key-order.js'
 import { isMulti, type MultiOrder } from './multi.js'
 
-export type LastCompleteMapping = {
+type LastCompleteMapping = {
   /** Counts from the last complete one: 1 is the one that is under way. */
   readonly end_offset: number
   /** What is asked for of a dimension; without it all of its keys, or the last complete one where it is time. */

@@ -7,7 +7,7 @@ import { type DimensionOrder, openMulti } from './multi.js'
 import { openList } from './static.js'
 
 /** The keys of dynamic partitions by the name of their definition, in the order in which they were added. */
-export type DynamicKeys = (name: string) => readonly string[] | undefined
+type DynamicKeys = (name: string) => readonly string[] | undefined
 
 const NO_KEYS: DynamicKeys = () => undefined
 

@@ -17,7 +17,7 @@ export type PartitionSelector =
 
 export type SelectedKey = Entry
 
-export type Selected = { readonly keys: readonly SelectedKey[] } | Refusal
+type Selected = { readonly keys: readonly SelectedKey[] } | Refusal
 
 /** `definition` is the JSON of the asset's definition, null for an asset without partitions. Keys of a definition that
  *  this version does not understand are taken as they are: a row under its plain key is better than none. */

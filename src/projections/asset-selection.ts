@@ -22,8 +22,8 @@ export function assetGraphOf(rows: readonly AssetDefinitionRow[]): AssetGraph {
   return { definitions, downstream }
 }
 
-export type SelectionFault = { readonly path: string; readonly message: string }
-export type Selection = { readonly asset_keys: readonly string[]; readonly faults: readonly SelectionFault[] }
+type SelectionFault = { readonly path: string; readonly message: string }
+type Selection = { readonly asset_keys: readonly string[]; readonly faults: readonly SelectionFault[] }
 
 export function selectAssets(graph: AssetGraph, selectors: readonly string[]): Selection {
   const selected = new Set<string>()

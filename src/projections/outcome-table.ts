@@ -104,9 +104,6 @@ export const QUARANTINE = defineTable({
   },
 })
 
-export type RunKeyIndexRow = RowOf<typeof RUN_KEY_INDEX>
-export type RunKeyConflictRow = RowOf<typeof RUN_KEY_CONFLICTS>
-export type IdempotencyKeyRow = RowOf<typeof IDEMPOTENCY_KEYS>
 export type RefusalRow = RowOf<typeof REFUSALS>
-export type QuarantineRow = RowOf<typeof QUARANTINE>
+type QuarantineRow = RowOf<typeof QUARANTINE>
 export type QuarantineReason = QuarantineRow['reason']

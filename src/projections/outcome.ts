@@ -12,7 +12,7 @@ import type { WorkingSet } from './working-set.js'
 /** A part of a batch as it was parsed: an event, or what could not become one. */
 export type BatchEntry = { readonly kind: 'event'; readonly event: LedgerEvent } | QuarantineEntry
 
-export type QuarantineEntry = {
+type QuarantineEntry = {
   readonly kind: 'quarantine'
   readonly reason: QuarantineReason
   /** The bytes as text, cut to the limit. */
@@ -41,7 +41,7 @@ export const REFUSAL_REASONS = [
   'TRIGGER_NOT_APPLIED',
   'RUN_KEY_CONFLICT',
 ] as const
-export type RefusalReason = (typeof REFUSAL_REASONS)[number]
+type RefusalReason = (typeof REFUSAL_REASONS)[number]
 
 export type Refusal = { readonly reason: RefusalReason; readonly detail?: Json }
 

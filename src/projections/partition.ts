@@ -19,7 +19,7 @@ export type AttemptEnd = {
   readonly materialization: Materialization | null
 }
 
-export type Materialization = {
+type Materialization = {
   readonly materialization_id: string
   readonly code_version: string | null
   readonly data_version: string | null

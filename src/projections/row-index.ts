@@ -36,7 +36,7 @@ export const newSlot = (table: TableName, text: string): Slot => ({
 
 type OpenRun = { readonly tasks: Set<Slot>; readonly edgesByUpstream: Map<string, Set<Slot>> }
 
-export type RowIndex = {
+type RowIndex = {
   /** A slot whose row is hot now; again is harmless. */
   readonly add: (slot: Slot) => void
   readonly remove: (slot: Slot) => void

@@ -120,7 +120,7 @@ export const TASKS = defineTable({
   },
 })
 
-export type RetryPolicy = {
+type RetryPolicy = {
   readonly backoff_seconds: number
   readonly factor: number
   readonly max_backoff_seconds: number

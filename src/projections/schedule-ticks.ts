@@ -3,6 +3,6 @@
 import { type CronFault, openScheduleTicks, type Ticks } from '../core/cron/schedule-ticks.js'
 import type { ScheduleDefinitionRow } from './schedule-table.js'
 
-export type Times = Pick<ScheduleDefinitionRow, 'cron_expressions' | 'timezone'>
+type Times = Pick<ScheduleDefinitionRow, 'cron_expressions' | 'timezone'>
 
 export const ticksOf = ({ cron_expressions, timezone }: Times): Ticks | CronFault => openScheduleTicks({ cron: cron_expressions, timezone })

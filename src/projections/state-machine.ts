@@ -6,8 +6,8 @@ import type { ScheduleStatus } from './schedule-table.js'
 
 export type TaskState = TaskRow['state']
 export type RunState = RunRow['state']
-export type OutboxStatus = DispatchOutboxRow['status']
-export type DefinitionState = AssetDefinitionRow['state']
+type OutboxStatus = DispatchOutboxRow['status']
+type DefinitionState = AssetDefinitionRow['state']
 
 export type OverState = 'SUCCEEDED' | 'FAILED' | 'SKIPPED' | 'CANCELLED'
 

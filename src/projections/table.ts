@@ -56,9 +56,9 @@ export const column = {
 const STAMP_COLUMNS = { row_version: column.int64, last_event_id: column.string } as const
 type StampColumns = typeof STAMP_COLUMNS
 
-export type RowStamp = { readonly row_version: number; readonly last_event_id: string }
+type RowStamp = { readonly row_version: number; readonly last_event_id: string }
 
-export type Columns = Readonly<Record<string, Column>>
+type Columns = Readonly<Record<string, Column>>
 
 type RowOfColumns<C extends Columns> = { readonly [K in keyof C]: C[K] extends Column<infer V> ? V : never }
 
@@ -81,7 +81,7 @@ export type Table<Name extends string = string, C extends Columns = Columns, Key
 
 /** `whole`: every row is in the turn's memory, so a missing one is absent. `while_open`: the rows that are not over
  *  (`isHot`), the others are looked up. `on_disk`: looked up when an event names them. */
-export type Residency = 'whole' | 'while_open' | 'on_disk'
+type Residency = 'whole' | 'while_open' | 'on_disk'
 
 export type RowOf<T> = T extends Table<string, infer C, infer _K> ? RowOfColumns<C> & RowStamp : never
 

@@ -10,7 +10,7 @@ import { isOver } from './state-machine.js'
 import type { Change, WorkingSet } from './working-set.js'
 
 /** How often each value of a label was seen. */
-export type Counted = ReadonlyMap<string, number>
+type Counted = ReadonlyMap<string, number>
 
 export type Tally = {
   /** By trigger. */
@@ -32,7 +32,7 @@ export type Tally = {
 
 type TaskLabels = { readonly state: string; readonly reason: string }
 
-export type TallyContext = {
+type TallyContext = {
   /** What is dispatched in this publish can be handed over from here on, epoch milliseconds. */
   readonly published_at: number
   /** When an earlier revision was published; undefined: it is not known any more. */

@@ -5,7 +5,6 @@ import { canonicalJson } from '../core/canonical.js'
 import { listSha256, type RunRequest, requestFingerprint, runRequestedKey } from '../core/keys.js'
 import { INLINE_KEYS_MAX, TICK_RUN_REQUESTS_MAX } from '../core/limits.js'
 import type { Draft } from '../events/draft.js'
-import type { EventOf } from '../events/event.js'
 import type { Assets, Selector } from '../events/value.js'
 import { isRefusal } from '../partitions/key-order.js'
 import { type LastComplete, lastComplete } from '../partitions/last-complete.js'
@@ -20,7 +19,7 @@ export const isTickFault = <T extends object>(value: T | TickFault): value is Ti
 
 /** One run. `suffix` tells it from the others of its tick. */
 export type AskedRun = { readonly partitions: Selector; readonly suffix?: string }
-export type TickAsks = { readonly partitions: Selector; readonly runs: readonly AskedRun[] } | { readonly none: true } | TickFault
+type TickAsks = { readonly partitions: Selector; readonly runs: readonly AskedRun[] } | { readonly none: true } | TickFault
 
 export type TickAssets = {
   /** Sorted. */
@@ -136,4 +135,3 @@ export function requestRunOfTick({ run_key, partitions, tick, definition, tick_i
 }
 
 export type RequestDraft = Extract<Draft, { event_type: 'RunRequested' }>
-export type RequestPayload = EventOf<'RunRequested'>['payload']

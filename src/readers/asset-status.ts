@@ -7,7 +7,7 @@ import type { PartitionStatusRow } from '../projections/asset-table.js'
 import type { RowKey } from '../projections/tables.js'
 import type { View } from './reader.js'
 
-export type AssetStatus = {
+type AssetStatus = {
   readonly materialized: number
   readonly failed: number
   readonly last: PartitionStatusRow | undefined

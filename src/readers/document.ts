@@ -6,7 +6,7 @@ import type { Condition } from '../tables/table-files.js'
 import type { View } from './reader.js'
 
 /** Members that end in _at are instants (DATA section 1): numbers in rows, text here. */
-export type DocumentOf<Row> = {
+type DocumentOf<Row> = {
   readonly [Member in keyof Row]: Member extends `${string}_at` ? string | Extract<Row[Member], null> : Row[Member]
 }
 
@@ -19,7 +19,7 @@ export function documentOf<Name extends TableName>(table: Name, row: Rows[Name] 
   return Object.fromEntries(members) as DocumentOf<Rows[Name]>
 }
 
-export type DocumentPage<Name extends TableName> = {
+type DocumentPage<Name extends TableName> = {
   readonly documents: readonly DocumentOf<Rows[Name]>[]
   /** undefined: this is the last page. */
   readonly next: RowKey | undefined

@@ -6,9 +6,9 @@ import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 
 /** The next line to read. */
-export type LogPlace = { readonly chunk: number; readonly line: number }
+type LogPlace = { readonly chunk: number; readonly line: number }
 
-export type LogLines = { readonly lines: readonly unknown[]; readonly next: LogPlace; readonly is_last: boolean }
+type LogLines = { readonly lines: readonly unknown[]; readonly next: LogPlace; readonly is_last: boolean }
 
 export async function readLogs(
   store: ObjectStore,

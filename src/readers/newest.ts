@@ -13,7 +13,7 @@ export type Place = { readonly at_ms: number; readonly id: string }
 
 export type Newest<Row> = { readonly rows: readonly Row[]; readonly more: boolean }
 
-export type NewestAsked<Row> = {
+type NewestAsked<Row> = {
   /** The column of the instant that orders them, and that of the id which orders those of one instant. */
   readonly at: string & keyof Row
   readonly id: string & keyof Row

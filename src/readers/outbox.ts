@@ -7,7 +7,7 @@ import { keyText } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { View } from './reader.js'
 
-export type Unstarted = { readonly outbox: DispatchOutboxRow; readonly task: TaskRow }
+type Unstarted = { readonly outbox: DispatchOutboxRow; readonly task: TaskRow }
 
 /** Of the attempts that are out: at most as many as may run at once, whatever is ready. */
 const UNSTARTED_MAX = 10_000

@@ -26,7 +26,7 @@ export type View = {
   readonly derived: <T>(name: string, tables: readonly TableName[], make: () => Promise<T>) => Promise<T>
 }
 
-export type Page = {
+type Page = {
   readonly rows: readonly LooseRow[]
   /** Where the next page begins: after the last row that was read, shown or expired. */
   readonly last_key: RowKey | undefined

@@ -31,7 +31,7 @@ export async function readRows(view: View, table: TableName, where: readonly Con
 const CONDITION = /^([a-z_0-9]+)(!=|<=|>=|=|<|>)(.*)$/s
 
 /** The same in every row of a workspace, and no column of a table: a condition on it fits all rows or none. */
-export type SameInAllRows = { readonly fits_all: boolean }
+type SameInAllRows = { readonly fits_all: boolean }
 
 /** `column=value`; `column=null` and `column!=null` ask for rows without and with a value. */
 export function parseCondition(table: TableName, text: string, scope: Scope): Condition | SameInAllRows | { readonly problem: string } {

@@ -5,7 +5,7 @@ import { compareText } from '../core/order.js'
 import type { RefusalRow } from '../projections/outcome-table.js'
 import type { DispatchOutboxRow, RunRow, TaskRow } from '../projections/run-table.js'
 
-export type TimelineEntry = {
+type TimelineEntry = {
   readonly event_type: string
   /** Epoch milliseconds. */
   readonly at: number

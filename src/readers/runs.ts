@@ -6,7 +6,7 @@ import { type Newest, type Place, readNewest } from './newest.js'
 import type { View } from './reader.js'
 import { readRows } from './rows.js'
 
-export type RunFilter = {
+type RunFilter = {
   readonly states?: readonly string[] | undefined
   readonly asset?: string | undefined
   /** NAME=VALUE; all of them. */

@@ -61,10 +61,10 @@ export async function readSchedules(view: View | undefined): Promise<readonly Sc
 const allRows = (view: View, table: 'schedule_definitions' | 'schedule_state') => readRows(view, table, [], Number.MAX_SAFE_INTEGER)
 
 type Named = Pick<ScheduleDefinitionRow, 'schedule_name' | 'schedule_id'>
-export const byName = (left: Named, right: Named): number =>
+const byName = (left: Named, right: Named): number =>
   compareText(left.schedule_name, right.schedule_name) || compareText(left.schedule_id, right.schedule_id)
 
-export type ScheduleFilter = {
+type ScheduleFilter = {
   readonly status?: ScheduleStateRow['status'] | undefined
   readonly name_prefix?: string | undefined
   readonly location_name?: string | undefined
@@ -102,7 +102,7 @@ export function nextFireMs({ definition, state }: Schedule, now: number): number
   return 'problem' in ticks ? null : ticks.next(Math.max(now, state.floor_at))
 }
 
-export type TickFilter = {
+type TickFilter = {
   readonly status?: ScheduleTickRow['status'] | undefined
   readonly kind?: ScheduleTickRow['kind'] | undefined
   readonly from?: string | undefined

@@ -7,7 +7,7 @@ import { partsOf } from '../tables/snapshot.js'
 import { listUnfolded } from './fresh.js'
 import type { Reader } from './reader.js'
 
-export type Stats = {
+type Stats = {
   readonly sequence: number
   readonly published_at: string | null
   readonly applied_total: number
@@ -20,7 +20,7 @@ export type Stats = {
   readonly tables: readonly TableStats[]
 }
 
-export type TableStats = {
+type TableStats = {
   readonly table: TableName
   /** A key that was changed since it was merged is in more than one file, and counted in each. */
   readonly rows_at_most: number

@@ -15,9 +15,9 @@ export type TailEntry = {
   readonly quarantine?: string
 }
 
-export type TailDeps = { readonly store: ObjectStore; readonly scope: Scope; readonly clock: Clock }
+type TailDeps = { readonly store: ObjectStore; readonly scope: Scope; readonly clock: Clock }
 
-export type FollowDeps = TailDeps & { readonly onTrouble?: (error: unknown) => number; readonly onSuccess?: () => void }
+type FollowDeps = TailDeps & { readonly onTrouble?: (error: unknown) => number; readonly onSuccess?: () => void }
 
 /** Looked through one after the other, until there are enough events: nobody who wants twenty lists a year. */
 const WINDOWS_MS = [10 * MINUTE_MS, HOUR_MS, DAY_MS, 30 * DAY_MS, Number.POSITIVE_INFINITY] as const

@@ -24,7 +24,7 @@ export type Wanted = {
   readonly requested_at: number
 }
 
-export type UpstreamRow = {
+type UpstreamRow = {
   readonly partition_key: string
   readonly materialization_id: string
   readonly materialized_at: string
@@ -32,7 +32,7 @@ export type UpstreamRow = {
   readonly data_version: string | null
   readonly metadata: Readonly<Record<string, Json>> | null
 }
-export type UpstreamOf = Readonly<Record<string, readonly UpstreamRow[]>>
+type UpstreamOf = Readonly<Record<string, readonly UpstreamRow[]>>
 
 /** Keys are looked up together for all tasks; where all are meant, or too many, the upstream asset's rows are taken in the
  *  order of their keys, up to a bound. */

@@ -19,7 +19,7 @@ export type Asked = (
   readonly segment_name?: string
 }
 
-export type KnownOutcome =
+type KnownOutcome =
   | { readonly kind: 'applied'; readonly sequence: number; readonly event_id: string }
   /** Its key was applied by another event, which stands. */
   | { readonly kind: 'duplicate'; readonly sequence: number; readonly applied_event_id: string }

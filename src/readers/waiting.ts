@@ -9,7 +9,7 @@ import { readAssetGraph } from './assets.js'
 import { type Pools, readPools } from './pools.js'
 import type { View } from './reader.js'
 
-export type WaitingTask = { readonly task: TaskRow; readonly location_name: string; readonly pool_keys: readonly string[] }
+type WaitingTask = { readonly task: TaskRow; readonly location_name: string; readonly pool_keys: readonly string[] }
 
 const PAGE_ROWS = 5_000
 

@@ -9,7 +9,7 @@ import { type Check, type Faults, idOf, isObject, memberFaults, type Shape } fro
 import { isSchedule, type Schedule } from './schedule.js'
 
 /** By name, as for assets. */
-export const CODE_LOCATION: unique symbol = Symbol.for('servo.code_location')
+const CODE_LOCATION: unique symbol = Symbol.for('servo.code_location')
 
 export type CodeLocation = {
   readonly [CODE_LOCATION]: true

@@ -16,7 +16,7 @@ export type RunPartitions<Key extends string = string> = {
 }
 
 /** null: the asset has no partitions. */
-export type PartitionsOf<P> = P extends StaticPartitions<infer Key> ? RunPartitions<Key> : P extends Partitions ? RunPartitions : null
+type PartitionsOf<P> = P extends StaticPartitions<infer Key> ? RunPartitions<Key> : P extends Partitions ? RunPartitions : null
 
 export type UpstreamMaterialization = {
   /** Empty where the upstream asset has no partitions. */

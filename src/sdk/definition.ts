@@ -45,7 +45,7 @@ export type AssetDefinition = Policy & {
   readonly partitions?: Partitions
 }
 
-export type Written = {
+type Written = {
   readonly key: string
   readonly deps: AssetDefinition['deps']
   readonly partitions?: Partitions | undefined
@@ -69,7 +69,7 @@ function freeze(value: Json): Json {
   return value
 }
 
-export type DescribedAsset = { readonly asset_key: string; readonly definition_hash: string; readonly definition: AssetDefinition }
+type DescribedAsset = { readonly asset_key: string; readonly definition_hash: string; readonly definition: AssetDefinition }
 
 /** All that a deploy has to say of a location, assets in the order of their keys. */
 export type DescribedLocation = {

@@ -42,7 +42,7 @@ export type WeeklyPartitions = WeeklyOptions & { readonly type: 'weekly' }
 export type MonthlyPartitions = MonthlyOptions & { readonly type: 'monthly' }
 export type CronPartitions = CronOptions & { readonly type: 'cron' }
 export type StaticPartitions<Key extends string = string> = { readonly type: 'static'; readonly keys: readonly Key[] }
-export type Dimension = HourlyPartitions | DailyPartitions | WeeklyPartitions | MonthlyPartitions | CronPartitions | StaticPartitions
+type Dimension = HourlyPartitions | DailyPartitions | WeeklyPartitions | MonthlyPartitions | CronPartitions | StaticPartitions
 export type MultiPartitions = { readonly type: 'multi'; readonly dimensions: Readonly<Record<string, Dimension>> }
 export type Partitions = Dimension | MultiPartitions
 

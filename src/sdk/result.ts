@@ -18,12 +18,12 @@ export type Materialization = {
 export type Skip = { readonly skip_reason: string }
 
 /** Metadata alone; the names of the longer forms are theirs. */
-export type PlainMetadata = Metadata & { readonly metadata?: never; readonly data_version?: never; readonly skip_reason?: never }
+type PlainMetadata = Metadata & { readonly metadata?: never; readonly data_version?: never; readonly skip_reason?: never }
 
 /** Most runs have no return, which is `void`. */
 export type RunResult = void | PlainMetadata | Materialization | Skip
 
-export type TaskResult =
+type TaskResult =
   | { readonly outcome: 'SUCCEEDED'; readonly metadata?: Metadata; readonly data_version?: string }
   | { readonly outcome: 'SKIPPED'; readonly skip_reason: string }
 

@@ -19,7 +19,7 @@ import { type Check, type Faults, idOf, isObject, memberFaults, type Shape, shap
 import type { LastComplete, ScheduleDefinition, SchedulePolicy } from './schedule-definition.js'
 
 /** By name, as for assets. */
-export const SCHEDULE: unique symbol = Symbol.for('servo.schedule')
+const SCHEDULE: unique symbol = Symbol.for('servo.schedule')
 
 export type ScheduleOptions = SchedulePolicy & {
   readonly name: string

@@ -4,7 +4,7 @@
 
 import { transformSync } from '@swc/core'
 
-export type Stripped = { readonly code: string } | { readonly line: number | null; readonly what: string }
+type Stripped = { readonly code: string } | { readonly line: number | null; readonly what: string }
 
 /** `source` without its types, or the line that is no TypeScript and why. */
 export function stripTypes(source: string, filename: string): Stripped {

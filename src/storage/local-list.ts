@@ -32,15 +32,15 @@ type Pending = { readonly path: string; readonly base: string; readonly start: s
 export type FolderCache = { readonly folders: Map<string, Folder>; entries: number }
 export const createFolderCache = (): FolderCache => ({ folders: new Map(), entries: 0 })
 
-export type Page = {
+type Page = {
   readonly objects: readonly ObjectHead[]
   readonly next?: string
   /** Names whose old generations can go. */
   readonly sweepable: readonly SweepableName[]
 }
-export type SweepableName = { readonly name: string; readonly tombstone_at: string; readonly has_older: boolean }
+type SweepableName = { readonly name: string; readonly tombstone_at: string; readonly has_older: boolean }
 
-export type ListRequest = {
+type ListRequest = {
   readonly root: string
   readonly prefix: string
   readonly start_after: string | undefined

@@ -30,7 +30,7 @@ const LONE_SURROGATE = /\p{Cs}/u
 const NUMBER_START = /^\d{1,20}(?=[-.]|$)/
 
 /** The sentence to refuse a name with; a name of Servo's own never earns one. */
-export function nameFault(name: string): string | undefined {
+function nameFault(name: string): string | undefined {
   if (Buffer.byteLength(name) > NAME_BYTES_MAX) return `is longer than ${NAME_BYTES_MAX} bytes`
   if (LONE_SURROGATE.test(name)) return 'is not well-formed Unicode'
   for (const component of name.split('/')) {
@@ -72,7 +72,7 @@ export function parseGenerationFile(entry: string): { readonly file: string; rea
 }
 
 /** One component of a name as a file's name: letters that a path or this layout gives a meaning to are percent-encoded. */
-export function fileOf(component: string): string {
+function fileOf(component: string): string {
   const plain = PLAIN_COMPONENT.test(component) ? component : encodeURIComponent(component).replace(/^\./, '%2E').replaceAll('~', '%7E')
   return plain.replace(GENERATION_ENDING, '%2E$1')
 }
@@ -91,7 +91,7 @@ export function componentOf(file: string): string | undefined {
  *  - A ULID: 397 days, 12 days, 9 h, 17 min, 33 s: at most 32 folders in each but the first, one of which comes a year.
  *  - A digest: 256 folders.
  *  - A number: by its count of digits, then by those in front of the last three, three to a folder. */
-export function bucketsOf(component: string): readonly string[] {
+function bucketsOf(component: string): readonly string[] {
   if (ULID_START.test(component)) return [`@${component.slice(0, 3)}`, ...Array.from(component.slice(3, 7), (digit) => `@${digit}`)]
   if (DIGEST_START.test(component)) return [`@${component.slice(0, 2)}`]
   const digits = NUMBER_START.exec(component)?.[0]

@@ -23,7 +23,7 @@ const NAME_DIGITS = 19
 /** How old this process's knowledge of the others' stamps may be. */
 const REFRESH_MS = 1_000
 
-export type StampClockOptions = {
+type StampClockOptions = {
   /** The clock's own folder; it is made with the first draw, and until then the machine's clock is the store's. */
   readonly folder: string
   readonly temporary: string

@@ -18,10 +18,10 @@ import { generationPath, type ObjectPlace } from './local-path.js'
 
 /** The steps of a sweep, in order (test/crash/local-steps.test.ts kills before each). */
 export const SWEEP_STEPS = ['raise-flag', 'look-for-others', 'remove-old', 'remove-tombstone', 'lower-flag'] as const
-export type SweepStep = (typeof SWEEP_STEPS)[number]
+type SweepStep = (typeof SWEEP_STEPS)[number]
 
 /** A tombstone is needed while a listing may still show what it ends. */
-export const TOMBSTONE_KEPT_MS = 2 * LISTING_WINDOW_LOCAL_MS
+const TOMBSTONE_KEPT_MS = 2 * LISTING_WINDOW_LOCAL_MS
 /** Longer than any put takes; a process that was paused for longer is told that its outcome is unknown. */
 const FLAG_AGE_MS_MAX = 10 * MINUTE_MS
 /** Longer than any call into the file system is under way: the owner that this machine does not know may run in a

@@ -66,9 +66,9 @@ export const LOCAL_DELETE_STEPS = [...WRITE_STEPS, ...SWEEP_STEPS, 'acknowledge'
 /** Before all others, for the first write into a store that is not there yet. */
 export const LOCAL_MAKE_STEPS = ['make-store', 'sync-parents', 'make-own-folder'] as const
 /** `look-again` comes after `look` where that found a tombstone. */
-export type LocalStep = (typeof LOCAL_DELETE_STEPS)[number] | (typeof LOCAL_MAKE_STEPS)[number] | 'look-again'
+type LocalStep = (typeof LOCAL_DELETE_STEPS)[number] | (typeof LOCAL_MAKE_STEPS)[number] | 'look-again'
 
-export type LocalStoreOptions = {
+type LocalStoreOptions = {
   /** Made by the first write when it is not there: whoever only reads leaves a mistyped place as it is. */
   readonly folder: string
   readonly clock?: Pick<Clock, 'now' | 'elapsed'>

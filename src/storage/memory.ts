@@ -20,7 +20,7 @@ export type MemoryState = {
 
 export const createMemoryState = (): MemoryState => ({ objects: new Map(), names: [], now_ms: 0, generations: 0 })
 
-export type MemoryStoreOptions = {
+type MemoryStoreOptions = {
   readonly clock: Pick<Clock, 'now'>
   readonly label?: string
   readonly state?: MemoryState

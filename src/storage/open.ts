@@ -7,7 +7,7 @@ import { createLocalStore } from './local.js'
 import type { ObjectStore } from './object-store.js'
 import { scopedStore } from './scoped.js'
 
-export type OpenStoreOptions = {
+type OpenStoreOptions = {
   /** Another endpoint than Google's, for tests and emulators: `http://127.0.0.1:4443`. */
   readonly gcs_endpoint?: string
   readonly gcs_project_id?: string

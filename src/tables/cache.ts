@@ -21,9 +21,9 @@ export type FileCache = {
   readonly forget: (files: readonly NamedFile[]) => void
 }
 
-export type HeldFiles = { readonly paths: readonly string[]; readonly release: () => void }
+type HeldFiles = { readonly paths: readonly string[]; readonly release: () => void }
 
-export type FileCacheOptions = {
+type FileCacheOptions = {
   readonly store: Pick<ObjectStore, 'label' | 'get' | 'filePath'>
   /** Made when it is needed; stays empty while the store has plain files itself. */
   readonly folder: string

@@ -6,13 +6,10 @@ import type { KeyValue } from '../projections/table.js'
 import { compareKeys, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
 import type { Condition, FileReference } from './table-files.js'
 
-export type KeyRange = Pick<FileReference, 'min_key' | 'max_key'>
+type KeyRange = Pick<FileReference, 'min_key' | 'max_key'>
 
 export const compareValues = (left: KeyValue, right: KeyValue): number =>
   typeof left === 'number' && typeof right === 'number' ? left - right : compareText(String(left), String(right))
-
-export const overlaps = (file: KeyRange, first: RowKey, last: RowKey): boolean =>
-  compareKeys(file.min_key, last) <= 0 && compareKeys(first, file.max_key) <= 0
 
 /** What a condition holds this column equal to. */
 export function equalValue(where: readonly Condition[], name: string): KeyValue | undefined {

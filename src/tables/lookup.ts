@@ -55,7 +55,7 @@ export function createFilterCache(
   }
 }
 
-export type RowSource = {
+type RowSource = {
   readonly files: Pick<TableFiles, 'lookup'>
   readonly table: TableName
   readonly parts: readonly Part[]

@@ -5,7 +5,7 @@
 import { keyOfRow, keyText, type LooseRow, type RowKey, type RowsByKey, sortedRows, type TableName } from '../projections/tables.js'
 
 type Layer = { readonly rows: RowsByKey; readonly last_sequence: number }
-export type Layers = readonly Layer[]
+type Layers = readonly Layer[]
 
 /** Rows of one table and revision in a file that has not been read yet. */
 export type RowsToLoad = { readonly row_count: number; readonly load: () => Promise<RowsByKey> }

@@ -17,7 +17,7 @@ import { type MergeSource, mergeFiles, streamFiles } from './parquet-merge.js'
 import { quote, readParquet, type SourceSql, scanQueries, sqlTypeOf } from './parquet-query.js'
 import type { FileReference, Scan, TableFiles } from './table-files.js'
 
-export type ParquetFilesOptions = DuckDbOptions & {
+type ParquetFilesOptions = DuckDbOptions & {
   readonly cache: FileCache
   readonly scope: FileScope
   /** What decoded columns may take; absent: 48 MB. */

@@ -10,7 +10,7 @@ import { compareValues, equalValue, mayFit, runsOf } from './key-range.js'
 import type { Condition, FileReference, Scan } from './table-files.js'
 
 /** A file where it lies on local disk. */
-export type LocalFile = Pick<FileReference, 'min_key' | 'max_key'> & { readonly path: string }
+type LocalFile = Pick<FileReference, 'min_key' | 'max_key'> & { readonly path: string }
 
 /** What is read from: normally `readParquet`. */
 export type SourceSql = (paths: readonly string[]) => string

@@ -10,10 +10,10 @@ import type { FileReference } from './table-files.js'
 
 export const POINTER_NAME = 'manifests/orchestration.manifest.json'
 export const REVISIONS_PREFIX = 'manifests/orchestration/revisions/'
-export const CHECKPOINTS_PREFIX = 'manifests/orchestration/checkpoints/'
+const CHECKPOINTS_PREFIX = 'manifests/orchestration/checkpoints/'
 export const CHAIN_PREFIX = 'manifests/orchestration/chain/'
-export const L0_PREFIX = 'state/orchestration/l0/'
-export const BASE_PREFIX = 'state/orchestration/base/'
+const L0_PREFIX = 'state/orchestration/l0/'
+const BASE_PREFIX = 'state/orchestration/base/'
 export const STATE_PREFIX = 'state/orchestration/'
 
 export const revisionName = (sequence: number, revision: string): string => `${REVISIONS_PREFIX}${sequence}-${revision}.json`

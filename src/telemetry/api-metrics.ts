@@ -3,7 +3,7 @@
 import { addWriterMetrics, openRegistry } from './metrics.js'
 
 /** undefined: the store does not answer, and what was there before is told again. */
-export type Gauges = () => Promise<
+type Gauges = () => Promise<
   | {
       readonly sequence: number
       readonly lag_ms: number

@@ -5,7 +5,7 @@ import { addWriterMetrics, type Count, type MetricsRegistry, openRegistry, serie
 import { addTriggerMetrics } from './trigger-metrics.js'
 
 /** Values of labels that the truth layer knows; given, because nothing here knows the truth layer. */
-export type KnownLabels = {
+type KnownLabels = {
   readonly run_sources: readonly string[]
   readonly run_states: readonly string[]
   readonly tasks: readonly { readonly state: string; readonly reason: string }[]
@@ -17,7 +17,7 @@ export type KnownLabels = {
 
 type Counted = ReadonlyMap<string, number>
 
-export type Published = {
+type Published = {
   readonly counts: { readonly applied: number; readonly duplicate: number; readonly refused: number; readonly quarantined: number }
   readonly fold_delays_ms: readonly number[]
   readonly tally: {
@@ -34,9 +34,9 @@ export type Published = {
   }
 }
 
-export type Ended = { readonly outcome: 'published' | 'quiet' | 'failed'; readonly duration_ms: number; readonly rounds: number }
-export type Answer = { readonly answer: string; readonly outbox_status: string; readonly was_there: boolean }
-export type Mended = (typeof MENDED)[number]
+type Ended = { readonly outcome: 'published' | 'quiet' | 'failed'; readonly duration_ms: number; readonly rounds: number }
+type Answer = { readonly answer: string; readonly outbox_status: string; readonly was_there: boolean }
+type Mended = (typeof MENDED)[number]
 
 const SENDS = ['first', 'again'] as const
 const ANSWERS = ['ACCEPTED', 'BUSY', 'UNREACHABLE', 'BLOCKED', 'REFUSED']

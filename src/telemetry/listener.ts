@@ -3,7 +3,7 @@
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 
-export type ListenerDeps = {
+type ListenerDeps = {
   readonly host: string
   readonly port: number
   readonly text: () => Promise<string>

@@ -3,7 +3,7 @@
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 
-export type Labels = Readonly<Record<string, string>>
+type Labels = Readonly<Record<string, string>>
 
 /** What counts a value; every series that is known ahead is there from the start, at 0, so that its first step is seen. */
 export type Count = (labels: Labels, count?: number) => void
@@ -52,7 +52,7 @@ const namesOf = (series: readonly Labels[]): string[] => [...new Set(series.flat
 
 export const seriesOf = (label: string, values: readonly string[]): Labels[] => values.map((value) => ({ [label]: value }))
 
-export type AppendSeen = { readonly outcome: 'appended' | 'duplicate' | 'failed'; readonly duration_ms: number; readonly tries: number }
+type AppendSeen = { readonly outcome: 'appended' | 'duplicate' | 'failed'; readonly duration_ms: number; readonly tries: number }
 
 /** Both processes append and poke. */
 export function addWriterMetrics(registry: MetricsRegistry) {

@@ -22,7 +22,7 @@ import type { Pass, TurnDeps } from './pass.js'
 import type { Workspace } from './workspace.js'
 
 /** `speaking`: there is more to say, after what was said is published. `cut_off`: somebody repeats himself without end. */
-export type Spoken = 'quiet' | 'speaking' | 'cut_off'
+type Spoken = 'quiet' | 'speaking' | 'cut_off'
 
 export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<Spoken> {
   for (;;) {

@@ -17,7 +17,7 @@ export type Unheard = {
   readonly left_ms: number
 }
 
-export type Outages = {
+type Outages = {
   /** How long turns of this process had not reached the store before one that begins now: 0 where they had. */
   readonly before: (revision: Revision | undefined, server_time: number, elapsed: number) => number
   /** This is the first turn of the process, and comes after a silence: what was before it nobody can tell it, and that nobody

@@ -63,7 +63,7 @@ export type Pass = {
 }
 
 /** What the process remembers of the turns before this one. */
-export type Remembered = Pick<Pass, 'outage_ms' | 'unheard_hold_ms'>
+type Remembered = Pick<Pass, 'outage_ms' | 'unheard_hold_ms'>
 
 export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, remembered: Remembered): Pass {
   const revision = workspace.snapshot?.revision

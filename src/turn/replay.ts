@@ -19,7 +19,7 @@ import { foldSegments, type Pending, readSegments } from './fold-segments.js'
 import { pendingAfter } from './pass.js'
 import { EMPTY_WORKSPACE, lookupIn, type Workspace } from './workspace.js'
 
-export type ReplayDeps = {
+type ReplayDeps = {
   readonly live: TableStore
   /** Empty, used by nobody else, and thrown away afterwards. */
   readonly scratch: TableStore
@@ -28,7 +28,7 @@ export type ReplayDeps = {
   readonly random: RandomBytes
 }
 
-export type ReplayAnswer = {
+type ReplayAnswer = {
   readonly from: 'genesis'
   readonly sequence: number
   readonly revision_count: number

@@ -57,7 +57,7 @@ export const callSummary = (turn: number, commands: readonly ScheduleCommand[]):
   commands.length === 0 ? `call ${turn}` : [...new Set(commands.map(({ kind }) => kind))].join(', ')
 
 /** Of the loop itself: why its last call failed, and what its last command came to where it was not taken. */
-export type ScheduleTroubles = { readonly last_error: string | null; readonly refused: string | null }
+type ScheduleTroubles = { readonly last_error: string | null; readonly refused: string | null }
 
 export function scheduleDetails(
   status: ScheduleLoopStatus,

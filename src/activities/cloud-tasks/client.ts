@@ -19,7 +19,7 @@ export type TasksClient = {
   readonly close: () => Promise<void>
 }
 
-export type TasksClientOptions = {
+type TasksClientOptions = {
   readonly project: string
   /** Host and port of another server than Google's, without TLS and credentials: for tests. */
   readonly endpoint?: string | undefined

@@ -70,7 +70,7 @@ export const statusNameOf = (error: unknown): StatusName | undefined => {
   return typeof code === 'number' ? STATUS_NAMES[code] : undefined
 }
 
-export type Meaning = { readonly status_class: StatusClass; readonly answer: SendAnswer }
+type Meaning = { readonly status_class: StatusClass; readonly answer: SendAnswer }
 
 /** `queue` is named in sentences. What has no status never reached the queue: the client could not even ask. */
 export function meaningOf(error: unknown, queue: string): Meaning {

@@ -10,7 +10,7 @@ import { meaningOf, type StatusClass } from './errors.js'
 import { createRoom } from './room.js'
 import { type TaskSettings, taskOf } from './task.js'
 
-export type CloudTasksDeps = TaskSettings & {
+type CloudTasksDeps = TaskSettings & {
   readonly clock: Pick<Clock, 'now' | 'elapsed'>
   readonly client: Pick<TasksClient, 'createTask'>
 }

@@ -15,7 +15,7 @@ export type QueueSettings = {
   readonly doublings?: number | undefined
 }
 
-export type Difference = {
+type Difference = {
   readonly setting: keyof QueueSettings
   readonly path: string
   readonly is: number | null

@@ -1,6 +1,6 @@
 // Places for work that goes on at the same time: who finds none waits, in order.
 
-export type Room = <T>(work: () => Promise<T>) => Promise<T>
+type Room = <T>(work: () => Promise<T>) => Promise<T>
 
 export function createRoom(places: number): Room {
   let free = places

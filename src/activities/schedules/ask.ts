@@ -5,7 +5,7 @@ import type { Poke } from '../../commands/submit.js'
 import type { Current } from '../../readers/current.js'
 import type { View } from '../../readers/reader.js'
 
-export type AskDeps = { readonly current: Current; readonly poke: Poke }
+type AskDeps = { readonly current: Current; readonly poke: Poke }
 
 /** The first revision after this one; undefined: none came in time. */
 export type Ask = (sequence: number, timeout_ms: number) => Promise<View | undefined>

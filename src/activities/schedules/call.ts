@@ -135,7 +135,7 @@ async function refusalsOf(view: View | undefined, statuses: readonly SaidStatus[
   })
 }
 
-export function refusalText(kind: SaidStatus['kind'], reason: string): string {
+function refusalText(kind: SaidStatus['kind'], reason: string): string {
   const state = kind === 'pause' ? 'paused' : 'active'
   const why =
     reason === 'ILLEGAL_TRANSITION'

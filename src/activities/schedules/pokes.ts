@@ -8,7 +8,7 @@ import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
 import type { ChangedEntities } from '../../turn/watch.js'
 import type { Workspace } from '../../turn/workspace.js'
 
-export type SchedulePokesDeps = {
+type SchedulePokesDeps = {
   /** false: it runs already, and waits for what it did not find. */
   readonly start: (definition: ScheduleDefinitionRow) => Promise<boolean>
   readonly poke: (schedule_id: string) => Promise<unknown>
@@ -18,7 +18,7 @@ export type SchedulePokesDeps = {
   readonly log: (message: string) => void
 }
 
-export type SchedulePokes = {
+type SchedulePokes = {
   readonly onPublish: (workspace: Pick<Workspace, 'rows' | 'snapshot'>, changed: ChangedEntities) => void
   readonly settled: () => Promise<void>
 }

@@ -19,7 +19,7 @@ import type { ScheduleReport, ScheduleShown } from '../../workflows/contract.js'
 /** The first instant that no decision covers, due or not; null: there is none, as for a schedule that does not fire. */
 export const undecidedAt = (schedule: Schedule): number | null => nextFireMs(schedule, schedule.state.floor_at)
 
-export type Moment = {
+type Moment = {
   /** The store's time. */
   readonly now: number
   readonly sequence: number
@@ -27,7 +27,7 @@ export type Moment = {
   readonly schedule_count: number
 }
 
-export type Told = {
+type Told = {
   /** The one that FAILED last. */
   readonly failed_tick: ScheduleTickRow | undefined
   /** Why what was signalled was not taken. */
@@ -93,11 +93,7 @@ function pausedText(timezone: string, { paused_at, status_changed_by, status_rea
 }
 
 /** After the turn that is due then, and one loop after the other. */
-export function wakeInMs(
-  schedule_id: string,
-  next_fire: number | null,
-  { now, schedule_count }: Pick<Moment, 'now' | 'schedule_count'>,
-): number {
+function wakeInMs(schedule_id: string, next_fire: number | null, { now, schedule_count }: Pick<Moment, 'now' | 'schedule_count'>): number {
   const share = sha256Words(schedule_id).first / 2 ** 32
   const spread = share * Math.min(SCHEDULE_LOOK_SPREAD_MS_MAX, schedule_count * SCHEDULE_LOOK_APART_MS)
   // The upper half of it: loops that wait for nothing do not look at the same time either.

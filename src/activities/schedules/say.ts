@@ -19,10 +19,10 @@ import type { Asked } from '../../readers/wait.js'
 import type { ScheduleCommand } from '../../workflows/contract.js'
 
 /** Who signals in the UI and gives no name. */
-export const SIGNALLED_BY = 'temporal'
+const SIGNALLED_BY = 'temporal'
 
 /** `asked` is nothing to wait for where it was said before and has an outcome. */
-export type Said = { readonly asked: Asked | undefined } | { readonly problem: string }
+type Said = { readonly asked: Asked | undefined } | { readonly problem: string }
 
 type StatusCommand = Extract<ScheduleCommand, { readonly kind: 'pause' | 'resume' }>
 type TriggerCommand = Extract<ScheduleCommand, { readonly kind: 'trigger' }>

@@ -5,7 +5,7 @@ import { count, id } from '../../events/value.js'
 import { outcome } from './outcome.js'
 import { commanded, flag, maybeInstant, nextCursor, pageQuery, readQuery, waitQuery } from './page.js'
 
-export const CAP_SOURCES = ['OWN', 'DEFAULT', 'SLOTS', 'TAG'] as const
+const CAP_SOURCES = ['OWN', 'DEFAULT', 'SLOTS', 'TAG'] as const
 const CAP_SOURCE_RULE =
   'OWN: somebody set it for this pool. DEFAULT: of the workspace, where nobody did. SLOTS: the slots of the location, as it was deployed. TAG: set for each value of the tag.'
 

@@ -40,7 +40,7 @@ export const runAsked = z
   })
   .meta({ id: 'RunAsked' })
 
-export const RERUN_MODES = ['from_failure', 'whole'] as const
+const RERUN_MODES = ['from_failure', 'whole'] as const
 const RERUN_MODE_RULE = '"from_failure" for what did not succeed, or "whole" for all that the run selected'
 
 export const rerunAsked = z

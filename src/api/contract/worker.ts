@@ -125,7 +125,6 @@ export const startedRequest = z
     worker_started_at: instant.exactOptional(),
   })
   .meta({ id: 'StartedRequest' })
-export type StartedRequest = Parsed<typeof startedRequest>
 
 export const startedResponse = z
   .object({
@@ -148,7 +147,6 @@ export type HeartbeatRequest = Parsed<typeof heartbeatRequest>
 export const heartbeatResponse = z
   .object({ cancel: z.boolean().meta({ description: 'true: stop, and send completed with outcome CANCELLED.' }) })
   .meta({ id: 'HeartbeatResponse' })
-export type HeartbeatResponse = Parsed<typeof heartbeatResponse>
 
 export const completedRequest = z
   .object({
@@ -172,9 +170,8 @@ export const completedRequest = z
 export type CompletedRequest = Parsed<typeof completedRequest>
 
 export const completedResponse = z.object({ accepted_event_id: id('ulid') }).meta({ id: 'CompletedResponse' })
-export type CompletedResponse = Parsed<typeof completedResponse>
 
-export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
+const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
 
 export const logLine = z
   .object({
@@ -195,7 +192,6 @@ export type LogsRequest = Parsed<typeof logsRequest>
 export const logsResponse = z
   .object({ bytes_left: longCount.meta({ description: 'What this attempt may still log; at 0, send no more.' }) })
   .meta({ id: 'LogsResponse' })
-export type LogsResponse = Parsed<typeof logsResponse>
 
 // Several callbacks in one request
 
@@ -229,4 +225,3 @@ export type CallbackAnswer = Parsed<typeof callbackAnswer>
 export const callbacksResponse = z
   .object({ answers: z.array(callbackAnswer).meta({ description: 'One for each callback, in their order.' }) })
   .meta({ id: 'CallbacksResponse' })
-export type CallbacksResponse = Parsed<typeof callbacksResponse>

@@ -9,7 +9,7 @@ import { RefusedError } from '../problems.js'
 const VERSION = 1
 const CURSOR = z.object({ v: z.literal(VERSION), of: z.string(), at: z.array(z.union([z.string(), z.number()])) })
 
-export type CursorKey = readonly (string | number)[]
+type CursorKey = readonly (string | number)[]
 
 export const writeCursor = (of: string, at: CursorKey): string => Buffer.from(JSON.stringify({ v: VERSION, of, at })).toString('base64url')
 

@@ -6,7 +6,7 @@ import type { View } from '../../readers/reader.js'
 import { RefusedError } from '../problems.js'
 import type { AnyReply, ApiDeps } from './deps.js'
 
-export type ReadAsked = { readonly fresh?: boolean | undefined; readonly min_sequence?: number | undefined }
+type ReadAsked = { readonly fresh?: boolean | undefined; readonly min_sequence?: number | undefined }
 
 /** A revision that a writer was told of is published already: other processes see it within moments. */
 const MIN_SEQUENCE_WAIT_MS = 5_000

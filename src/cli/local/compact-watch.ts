@@ -21,7 +21,7 @@ export type WatchDeps = {
 }
 
 /** Besides what every watch does: turns, late segments, and a merge as soon as a turn says that one is due. */
-export type WatchRequest = { readonly merge?: boolean | undefined; readonly collect?: boolean | undefined }
+type WatchRequest = { readonly merge?: boolean | undefined; readonly collect?: boolean | undefined }
 
 /** How often a watching process looks for new segments; the wait doubles while nothing comes. */
 const WATCH_FIRST_MS = 100

@@ -11,7 +11,7 @@ export const WORKER_URL_VARIABLE = 'SERVO_WORKER_URL'
 
 /** What is said, and where. */
 type Said<Value> = readonly [Value, string]
-export type Asked = { readonly worker_url: Said<string> | undefined; readonly slots: Said<number> | undefined }
+type Asked = { readonly worker_url: Said<string> | undefined; readonly slots: Said<number> | undefined }
 
 export type Chosen = {
   readonly worker_url: string

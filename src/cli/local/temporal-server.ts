@@ -33,7 +33,7 @@ const DYNAMIC_CONFIG = {
 /** Temporal's IndexedValueType, as its operator service answers it. */
 const INDEXED_VALUE_TYPES: Readonly<Record<SearchAttributeType, number>> = { Keyword: 2, Datetime: 6 }
 
-export type DevServerOptions = {
+type DevServerOptions = {
   /** The `temporal` program. */
   readonly program: string
   readonly port: number

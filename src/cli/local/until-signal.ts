@@ -3,7 +3,7 @@
 import { clockUntil } from '../../bin/clock.js'
 import type { Clock } from '../../core/time.js'
 
-export type UntilSignal = {
+type UntilSignal = {
   readonly isStopped: () => boolean
   /** Resolves with the signal. */
   readonly stopped: Promise<void>

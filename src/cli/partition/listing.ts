@@ -7,7 +7,7 @@ import { indexRange, isRefusal, type KeyOrder, type Window } from '../../partiti
 import { openOrder } from '../../partitions/order.js'
 import { UsageError } from '../exit-code.js'
 
-export type ListingOptions = {
+type ListingOptions = {
   /** Those that exist at an instant; where it is left out, all that the definition has, or, without an end, those of now. */
   readonly now_ms?: number
   readonly range?: { readonly start: string; readonly end: string }
@@ -18,7 +18,7 @@ export type ListingOptions = {
 /** An end_offset holds back the last ones of a definition that has an end, however long ago that is. */
 const AFTER_ALL_MS = PARTITION_END_MS_MAX
 
-export type Listing = {
+type Listing = {
   /** All of them, whatever the limit. */
   readonly count: number
   readonly keys: readonly string[]

@@ -99,7 +99,7 @@ const followed = (readAll: () => Promise<boolean>): Promise<void> =>
 const LEVEL_COLOURS = { DEBUG: 'grey', INFO: 'blue', WARN: 'yellow', ERROR: 'red' } as const
 const LEVEL_WIDTH = 5
 
-export function lineText({ at, level, message, fields }: LogLine, screen: Pick<Screen, 'hasColour'>): string {
+function lineText({ at, level, message, fields }: LogLine, screen: Pick<Screen, 'hasColour'>): string {
   const more = Object.entries(fields ?? {}).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
   const told = more.length === 0 ? '' : `  ${painted(screen, 'grey', more.join(' '))}`
   return `${clockText(Date.parse(at))} ${painted(screen, LEVEL_COLOURS[level], level.padEnd(LEVEL_WIDTH))} ${message}${told}`

@@ -8,7 +8,7 @@ import { painted, paintedState, type Screen } from '../screen.js'
 export const isOver = (state: string): boolean =>
   state === 'SUCCEEDED' || state === 'FAILED' || state === 'CANCELLED' || state === 'SKIPPED'
 
-export type AssetProgress = {
+type AssetProgress = {
   readonly asset_key: string
   readonly state: string
   /** The highest of its tasks. */
@@ -109,7 +109,7 @@ function mostTelling(assets: readonly AssetProgress[], count: number): readonly 
   return assets.filter((asset) => chosen.has(asset))
 }
 
-export type TaskChange = Pick<Task, 'task_key' | 'state' | 'attempt'> & { readonly at: string; readonly error?: Task['error'] }
+type TaskChange = Pick<Task, 'task_key' | 'state' | 'attempt'> & { readonly at: string; readonly error?: Task['error'] }
 
 type Known = ReadonlyMap<string, Pick<Task, 'state' | 'attempt'>>
 

@@ -25,7 +25,7 @@ export function addWatchCommand(group: Command, around: Around): void {
   withExample(command, 'servo run watch last')
 }
 
-export type Watching = {
+type Watching = {
   /** `end`: with --json the run alone, when it is over. */
   readonly says: 'changes' | 'end'
   /** It was asked for just now, and no turn may have seen it yet. */
@@ -38,7 +38,7 @@ const LOOKING_SHARE = 5
 /** A line in between keeps elapsed times moving. */
 const UNSEEN_MS_MAX = 10_000
 
-export const STOPPED_WATCHING = 'Stopped watching; the run goes on.'
+const STOPPED_WATCHING = 'Stopped watching; the run goes on.'
 
 type Seen = { readonly run: Run; readonly tasks: readonly Task[] }
 

@@ -22,14 +22,14 @@ import type { Schedule } from '../../readers/schedules.js'
 import { isProblem, type Problem } from '../problem.js'
 import { scheduleOrProblem } from '../schedule/target.js'
 
-export type SchedulePreview = {
+type SchedulePreview = {
   readonly schedule: Schedule
   readonly decisions: readonly PreviewedDecision[]
   /** Instants up to then that a pause holds back: a resume counts them as skipped, or catches up with them. */
   readonly held_count: number
 }
 
-export type PreviewedDecision = {
+type PreviewedDecision = {
   readonly from: string
   readonly to: string
   readonly ticks: readonly PreviewedTick[]
@@ -42,7 +42,7 @@ export type PreviewedDecision = {
   } | null
 }
 
-export type PreviewedTick = {
+type PreviewedTick = {
   readonly at_ms: number
   readonly status: 'TRIGGERED' | 'FAILED'
   readonly asset_keys: readonly string[]

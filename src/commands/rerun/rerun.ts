@@ -11,7 +11,7 @@ import { partitionFaults } from '../run-partitions.js'
 import { type RunDeps, type RunPlanned, writeRunRequest } from '../run-request.js'
 import { type Selected, selectUnfinished, selectWhole } from './select.js'
 
-export type RerunAsked = {
+type RerunAsked = {
   readonly mode: 'from_failure' | 'whole'
   readonly tags?: Readonly<Record<string, string>> | undefined
   readonly run_key?: string | undefined

@@ -10,7 +10,7 @@ import { definitionOfRow, isAsDefined, nameProblem, scheduleFaults, scheduleWarn
 import { definedDraft, removedDraft } from './drafts.js'
 import { type By, livingSchedule, ownedProblem } from './target.js'
 
-export type SchedulePlanned = {
+type SchedulePlanned = {
   readonly schedule_id: string
   readonly schedule_name: string
   /** Empty: nothing changes. */
@@ -18,7 +18,7 @@ export type SchedulePlanned = {
   readonly warnings: readonly string[]
 }
 
-export type ScheduleAsked = By & { readonly schedule_name: string; readonly definition: ScheduleDefinition }
+type ScheduleAsked = By & { readonly schedule_name: string; readonly definition: ScheduleDefinition }
 
 type Requested = { readonly request_id: string; readonly now: number }
 

@@ -16,7 +16,7 @@ import type { By } from './target.js'
 export type DeployedSchedule = ScheduleDefinition & { readonly schedule_name: string; readonly renamed_from?: string | undefined }
 
 /** A schedule of the deploy beside the one that it is already; undefined: it is new. */
-export type MatchedSchedule = {
+type MatchedSchedule = {
   readonly schedule_name: string
   readonly definition: ScheduleDefinition
   readonly before: Schedule | undefined
@@ -48,7 +48,7 @@ export function matchSchedules(location_name: string, asked: readonly DeployedSc
 const isOf = ({ definition, state }: Schedule, location_name: string): boolean =>
   definition.location_name === location_name && state.status !== 'REMOVED'
 
-export const isChanged = ({ before, ...asked }: MatchedSchedule): boolean => before === undefined || !isAsDefined(before.definition, asked)
+const isChanged = ({ before, ...asked }: MatchedSchedule): boolean => before === undefined || !isAsDefined(before.definition, asked)
 
 export const scheduleBytes = (asked: readonly DeployedSchedule[]): number =>
   asked.reduce((sum, definition) => sum + canonicalBytes(definition), 0)

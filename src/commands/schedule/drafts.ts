@@ -5,7 +5,7 @@ import type { Draft } from '../../events/draft.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
 import { type By, by } from './target.js'
 
-export type Defined = {
+type Defined = {
   readonly schedule_id: string
   readonly schedule_name: string
   readonly location_name?: string

@@ -8,12 +8,12 @@ import type { Schedule } from '../../readers/schedules.js'
 import { isProblem, type Problem, problem } from '../problem.js'
 import { type By, by, livingSchedule } from './target.js'
 
-export type StatusAsked = By & {
+type StatusAsked = By & {
   readonly to: 'ACTIVE' | 'PAUSED'
   readonly expected_state_version?: number | undefined
 }
 
-export type StatusPlanned = { readonly schedule_id: string; readonly schedule_name: string; readonly drafts: readonly Draft[] }
+type StatusPlanned = { readonly schedule_id: string; readonly schedule_name: string; readonly drafts: readonly Draft[] }
 
 export async function planScheduleStatus(
   view: View | undefined,

@@ -25,14 +25,14 @@ import { canonicalKeys, partitionFaults } from '../run-partitions.js'
 import type { RunDeps } from '../run-request.js'
 import { type By, by, livingSchedule } from './target.js'
 
-export type TriggerAsked = By & {
+type TriggerAsked = By & {
   /** Instead of the one that the mapping says. */
   readonly partition?: string | undefined
   /** As if it were this instant. */
   readonly instant?: string | undefined
 }
 
-export type TriggeredRun = { readonly run_id: string; readonly run_key: string; readonly partition: string | null }
+type TriggeredRun = { readonly run_id: string; readonly run_key: string; readonly partition: string | null }
 
 export type TriggerPlanned = {
   readonly schedule_id: string

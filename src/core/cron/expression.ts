@@ -16,7 +16,7 @@ export type CronExpression = {
 }
 
 /** With both restricted, a day that fits either of them fits. */
-export type CronDays = {
+type CronDays = {
   /** null: every day of the month. */
   readonly of_month: { readonly days: readonly number[]; readonly has_last: boolean } | null
   /** null: every day of the week. Entries: of every week, the n-th of the month, the last of the month. */

@@ -23,7 +23,7 @@ export type Piece = {
 
 export type PieceYear = { readonly pieces: readonly Piece[]; readonly count: number }
 
-export type Calendars = {
+type Calendars = {
   readonly all: CronCalendar
   /** Of every hour: what is shown twice fires twice, and what is not shown does not fire. */
   readonly hourly: CronCalendar | null

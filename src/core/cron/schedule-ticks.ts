@@ -24,7 +24,7 @@ import { openTicks, type Ticks } from './ticks.js'
 export type { CronFault } from './expression.js'
 export type { Ticks } from './ticks.js'
 
-export type CronInZone = {
+type CronInZone = {
   /** A list is the union of its expressions: what several of them name is one instant. */
   readonly cron: string | readonly string[]
   readonly timezone: string

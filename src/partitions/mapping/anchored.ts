@@ -3,7 +3,7 @@
 
 import { isSameKey } from './link.js'
 
-export type DependentAsset = {
+type DependentAsset = {
   readonly asset_key: string
   readonly partitions: unknown
   readonly deps: readonly { readonly asset_key: string; readonly mapping?: unknown }[]

@@ -19,8 +19,8 @@ export type SingleMapping =
   | { readonly type: 'static'; readonly upstream_keys: ReadonlyMap<string, readonly string[]> }
 
 /** By some dimensions, each with its own mapping; what a side has besides is taken whole. null: that side has no dimensions. */
-export type DimensionPair = { readonly downstream: string | null; readonly upstream: string | null; readonly mapping: SingleMapping }
-export type DimensionMapping = { readonly type: 'dimension'; readonly pairs: readonly DimensionPair[] }
+type DimensionPair = { readonly downstream: string | null; readonly upstream: string | null; readonly mapping: SingleMapping }
+type DimensionMapping = { readonly type: 'dimension'; readonly pairs: readonly DimensionPair[] }
 export type Mapping = SingleMapping | DimensionMapping
 
 const OFFSET_MAX = 1_000_000

@@ -7,7 +7,7 @@ import { UNPARTITIONED } from '../unpartitioned.js'
 import { type Mapping, parseMapping } from './definition.js'
 import type { Sides } from './map.js'
 
-export type Link = { readonly mapping: Mapping; readonly sides: Sides }
+type Link = { readonly mapping: Mapping; readonly sides: Sides }
 
 /** What no mapping means, whether it is written or not. */
 const SAME_KEY: Mapping = { type: 'identity' }

@@ -16,7 +16,7 @@ import type { Mapping } from './definition.js'
 import type { Sides } from './map.js'
 import { downstreamBoxes, upstreamBoxes } from './map-boxes.js'
 
-export type Bounds = {
+type Bounds = {
   readonly lists: (sha256: string) => readonly string[] | undefined
   /** How many keys may be spelled out. */
   readonly keys_max: number

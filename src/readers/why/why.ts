@@ -24,7 +24,7 @@ export const WHY_CODES = [
   'RUNNING',
   'OVER',
 ] as const
-export type WhyCode = (typeof WHY_CODES)[number]
+type WhyCode = (typeof WHY_CODES)[number]
 
 export type UpstreamTask = Pick<TaskRow, 'task_key' | 'state'>
 
@@ -46,7 +46,7 @@ export type WhyRows = {
   readonly hold_until: number | null
 }
 
-export type Why = {
+type Why = {
   readonly code: WhyCode
   readonly sentence: string
   /** When it came to be so; null where no row says it. */

@@ -9,7 +9,7 @@ import { type CallAnswer, type CallOptions, isWorthRepeating, postJson } from '.
 /** Sends one callback of one attempt: `post('started', body)`. */
 export type Post = (path: 'started' | 'heartbeat' | 'completed' | 'logs', body: object) => Promise<CallAnswer>
 
-export type PostOptions = CallOptions &
+type PostOptions = CallOptions &
   Pick<Dispatch, 'attempt_id' | 'callback_url' | 'task_token' | 'traceparent'> & {
     /** Where this worker's callbacks go together; undefined: the API takes them one by one. */
     readonly line: CallbackLine | undefined
@@ -38,7 +38,7 @@ export function describe(answer: CallAnswer): string {
   return `was answered with ${status}${typeof detail === 'string' ? `: ${detail}` : '.'}`
 }
 
-export type Patience = {
+type Patience = {
   readonly random: RandomBytes
   readonly signal: AbortSignal
   /** Whether another try may begin. */

@@ -7,7 +7,7 @@ import type { Roster } from './roster.js'
 /** Why an attempt is refused. */
 export type Refusal = NonNullable<DispatchAnswer['error']>
 
-export type DeliveryDeps = {
+type DeliveryDeps = {
   readonly roster: Pick<Roster, 'take' | 'asked'>
   /** Tells the API that this worker can never run it. Answers whether the API has heard. */
   readonly refuse: (dispatch: Dispatch, error: Refusal) => Promise<boolean>

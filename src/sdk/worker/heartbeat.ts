@@ -7,7 +7,7 @@ import { pause } from './pause.js'
 import type { CallAnswer } from './post-json.js'
 import { progressOf } from './progress.js'
 
-export type HeartbeatOptions = {
+type HeartbeatOptions = {
   readonly interval_ms: number
   /** Sends one beat; the ids of the execution are added there. */
   readonly send: (beat: Pick<HeartbeatRequest, 'seq' | 'progress'>) => Promise<CallAnswer>

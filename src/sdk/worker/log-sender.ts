@@ -9,7 +9,7 @@ import { logLineOf } from './log-line.js'
 import { pause } from './pause.js'
 import type { CallAnswer } from './post-json.js'
 
-export type LogSenderOptions = {
+type LogSenderOptions = {
   /** Sends one chunk until it is answered, or until `hurry` is aborted. */
   readonly send: (chunk: Pick<LogsRequest, 'chunk' | 'lines'>, hurry: AbortSignal) => Promise<CallAnswer>
   readonly now: () => number

@@ -2,7 +2,7 @@
 
 import type { z } from 'zod'
 
-export type FieldFault = { readonly path: string; readonly message: string }
+type FieldFault = { readonly path: string; readonly message: string }
 
 export type Problem = {
   readonly type: string

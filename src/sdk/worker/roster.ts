@@ -8,7 +8,7 @@ import type { Asset } from '../dependency.js'
 import type { Attempt } from './attempt.js'
 import { pause } from './pause.js'
 
-export type RosterOptions = {
+type RosterOptions = {
   readonly location: CodeLocation
   readonly slots: number
   readonly start: (dispatch: Dispatch, asset: Asset) => Attempt

@@ -33,7 +33,7 @@ import {
   tooLarge,
 } from './problem.js'
 
-export type ServerOptions = {
+type ServerOptions = {
   /** Of those who may dispatch; none: whoever reaches the port may. */
   readonly secrets: readonly Secret[]
   /** Asked of each request that dispatches, before its body is read, and of each that cancels where no signature is asked

@@ -4,7 +4,7 @@
 export type StopKind = 'cancel' | 'conflict' | 'timeout' | 'drain'
 
 /** The reason of the signal, so that `signal.throwIfAborted()` throws what people understand. */
-export class StoppedError extends Error {
+class StoppedError extends Error {
   readonly kind: StopKind
 
   constructor(kind: StopKind, message: string) {

@@ -9,7 +9,7 @@ export type FileColumn = Pick<Column, 'type' | 'nullable' | 'repeats'> & { reado
 export type FileScope = { readonly tenant_id: string; readonly workspace_id: string }
 
 /** How values lie in memory: `text` bytes with offsets, `word` 32 bits, `pair` two words, the low one first. */
-export type Storage = 'text' | 'word' | 'pair'
+type Storage = 'text' | 'word' | 'pair'
 
 const STORAGE = {
   string: 'text',

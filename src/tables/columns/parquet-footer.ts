@@ -3,7 +3,7 @@
 
 import { assert, corrupt } from '../../core/errors.js'
 
-export type Footer = {
+type Footer = {
   readonly rows: number
   readonly row_groups: number
   readonly notes: ReadonlyMap<string, string>

@@ -24,7 +24,7 @@ export type GroupFile = {
 
 export type FileAt = { readonly path: string; readonly min_key: RowKey }
 
-export type GroupCache = {
+type GroupCache = {
   /** The files stay open for as long as `run` takes. */
   readonly use: <T>(layout: FileLayout, files: readonly FileAt[], run: (files: readonly GroupFile[]) => Promise<T>) => Promise<T>
   /** Nothing that was read from these files is believed any more. */

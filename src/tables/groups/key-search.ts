@@ -54,7 +54,7 @@ export function firstPast(columns: GroupColumns, start: number, end: number, isP
 }
 
 /** Rows of one group, and which of the keys each has. */
-export type Hits = { readonly group: number; readonly rows: readonly number[]; readonly keys: readonly number[] }
+type Hits = { readonly group: number; readonly rows: readonly number[]; readonly keys: readonly number[] }
 
 /** Sorted keys, each once. */
 export function sortedKeys(keys: readonly RowKey[]): readonly RowKey[] {

@@ -4,7 +4,7 @@ import { resolve } from 'node:path'
 import { PORT_DEFAULT, TEMPORAL_ADDRESS_DEFAULT } from '../../../bin/config.js'
 import { WORKER_URL_DEFAULT } from '../deploy-worker.js'
 
-export type Reached = {
+type Reached = {
   readonly api_url: string
   readonly worker_url: string | undefined
   readonly temporal_address: string

@@ -8,7 +8,7 @@ import { GUARD, type Records } from './records.js'
 
 const MAIN = fileURLToPath(new URL('./guard-main.js', import.meta.url))
 
-export type Guard = {
+type Guard = {
   /** To be called when everything has ended: it then finds nothing to do, and resolves when it is gone. */
   readonly release: () => Promise<void>
 }

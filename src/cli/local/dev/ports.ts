@@ -22,7 +22,7 @@ export function parsePort(text: string, flag: string): number {
   throw new UsageError(`${flag} is ${JSON.stringify(text)}. Give it a port from 1 to ${PORT_MAX}.`)
 }
 
-export type Wanted = { readonly port: number; readonly whose: string; readonly flag: string }
+type Wanted = { readonly port: number; readonly whose: string; readonly flag: string }
 
 export async function refuseBusyPorts(wanted: readonly Wanted[]): Promise<void> {
   refuseSharedPorts(wanted)

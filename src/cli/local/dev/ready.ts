@@ -10,7 +10,7 @@ const WAIT_MS_MAX = 60_000
 const LOOK_TIMEOUT_MS = 2_000
 const LINES_SHOWN = 8
 
-export type Awaited = { readonly url: string; readonly what: string; readonly log_file: string; readonly signal: AbortSignal }
+type Awaited = { readonly url: string; readonly what: string; readonly log_file: string; readonly signal: AbortSignal }
 
 /** Rejects when it takes too long, and when the signal says that nobody waits any more. */
 export async function untilAnswers({ url, what, log_file, signal }: Awaited): Promise<void> {

@@ -46,7 +46,7 @@ export function openRecords(data_folder: string): Records {
   }
 }
 
-export type EndOptions = {
+type EndOptions = {
   readonly say: (line: string) => void
   readonly grace_ms?: number
   readonly kill_grace_ms?: number
@@ -125,7 +125,7 @@ export function killGroup(pid: number): void {
 }
 
 /** false: there is nobody to hear it. */
-export function signalTo(pid: number, signal: NodeJS.Signals): boolean {
+function signalTo(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal)
   } catch {

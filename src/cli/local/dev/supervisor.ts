@@ -19,7 +19,7 @@ export type Kept = {
   readonly stop: () => Promise<void>
 }
 
-export type Program = {
+type Program = {
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
@@ -27,7 +27,7 @@ export type Program = {
   readonly log_file: string
 }
 
-export type Keeping = { readonly say: (line: string) => void; readonly records: Records; readonly stop_grace_ms?: number }
+type Keeping = { readonly say: (line: string) => void; readonly records: Records; readonly stop_grace_ms?: number }
 
 const AGAIN_FIRST_MS = 250
 const AGAIN_LONGEST_MS = 10_000

@@ -14,7 +14,7 @@ const QUIET_MS = 300
 /** A module that lies in somebody's home folder: each of them costs a watch of the system, which has thousands. */
 const FOLDERS_MAX = 1_000
 
-export type WatchOptions = {
+type WatchOptions = {
   readonly module: string
   /** Where `servo dev` itself writes. */
   readonly data_folder: string

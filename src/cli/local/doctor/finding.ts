@@ -1,6 +1,6 @@
 // What a check found: one line, and where something is wrong, how to mend it.
 
-export type Level = 'ok' | 'warn' | 'fail'
+type Level = 'ok' | 'warn' | 'fail'
 
 export type Finding = {
   readonly check: string

@@ -9,7 +9,7 @@ import { CREATION_SKEW_MS_MAX } from '../../../core/limits.js'
 import { agoText, durationText } from '../../moments.js'
 import { type Finding, fail, ok, warn } from './finding.js'
 
-export type StorePlace = Pick<WorkspaceConfig, 'store' | 'tenant_id' | 'workspace_id' | 'gcs_endpoint'>
+type StorePlace = Pick<WorkspaceConfig, 'store' | 'tenant_id' | 'workspace_id' | 'gcs_endpoint'>
 
 const LOCAL = 'local:'
 /** Far below what makes appends fail, and above what a network does to a measurement. */
