@@ -17,7 +17,7 @@ export function zoneProblem(name: string): string | null {
 const isOffset = (name: string): boolean => /^(?:utc|gmt)?[+-]\d/i.test(name)
 
 /** By the whole name, and where only a city was given or its region is wrong, by the city. */
-function nearestZone(name: string): string | null {
+export function nearestZone(name: string): string | null {
   if (isOffset(name)) return null
   const zones = ['UTC', ...Intl.supportedValuesOf('timeZone')]
   const wanted = name.trim().replaceAll(' ', '_')

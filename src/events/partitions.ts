@@ -3,9 +3,11 @@
 
 import { z } from 'zod'
 import { isZone } from '../core/zone.js'
+import { nearestZone } from '../core/zone-name.js'
 import { id, integer, type Parsed, text } from './value.js'
 
-const zone = z.string().refine(isZone, { error: 'a name of the IANA time zone database, such as Europe/Berlin' })
+const ZONE = 'name of the IANA time zone database'
+const zone = z.string().refine(isZone, { error: `a ${ZONE}, such as Europe/Berlin` })
 const common = {
   timezone: zone.exactOptional(),
   end_offset: integer(-1_000_000, 1_000_000).exactOptional(),
@@ -34,6 +36,21 @@ const multi = z.object({ type: z.literal('multi'), dimensions: z.record(id('name
 export const partitions = z.discriminatedUnion('type', [hourly, daily, weekly, monthly, cron, fixed, multi], OF_ASSET)
 export type Partitions = Parsed<typeof partitions>
 
-const strictKinds = [hourly.strict(), daily.strict(), weekly.strict(), monthly.strict(), cron.strict(), fixed.strict()] as const
+/** With the name that was probably meant: a table that tells of a fault must not change with the zones that a process knows. */
+const zoneAsked = z.string().refine(isZone, {
+  error({ input }) {
+    const meant = nearestZone(String(input))
+    return meant === null ? `a ${ZONE}, such as Europe/Berlin` : `${JSON.stringify(meant)}, or another ${ZONE}`
+  },
+})
+const asked = { timezone: zoneAsked.exactOptional() }
+const strictKinds = [
+  hourly.extend(asked).strict(),
+  daily.extend(asked).strict(),
+  weekly.extend(asked).strict(),
+  monthly.extend(asked).strict(),
+  cron.extend(asked).strict(),
+  fixed.strict(),
+] as const
 const strictMulti = multi.strict().extend({ dimensions: z.record(id('name'), z.discriminatedUnion('type', strictKinds, OF_DIMENSION)) })
 export const partitionsAsked = z.discriminatedUnion('type', [...strictKinds, strictMulti], OF_ASSET)

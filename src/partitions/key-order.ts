@@ -12,7 +12,7 @@ export type Entry = {
 }
 
 /** With the nearest key, where there is any. */
-type NotFound = Refusal & { readonly nearest: string | null }
+export type NotFound = Refusal & { readonly nearest: string | null }
 export type Found = { readonly index: number } | NotFound
 
 export type PartitionType = 'hourly' | 'daily' | 'weekly' | 'monthly' | 'cron' | 'static' | 'dynamic' | 'multi'

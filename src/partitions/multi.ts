@@ -1,7 +1,7 @@
 // Keys of several dimensions, ordered by their names: the first one varies slowest, as the hours do on a clock. A key's
 // number is that of its values, each times how many keys the dimensions after it have.
 
-import { type Entry, type Found, isRefusal, type KeyOrder, type Refusal, type Window } from './key-order.js'
+import { type Entry, type Found, isRefusal, type KeyOrder, type NotFound, type Window } from './key-order.js'
 
 export type DimensionOrder = { readonly name: string; readonly order: KeyOrder }
 export type MultiOrder = KeyOrder & {
@@ -45,7 +45,7 @@ export function openMulti(dimensions: readonly DimensionOrder[]): MultiOrder {
 
   function indexOf(key: string): Found {
     const values = valuesOf(dimensions, key)
-    if ('problem' in values) return { ...values, nearest: null }
+    if ('problem' in values) return values
     let index = 0
     let problem: string | undefined
     const nearest = dimensions.map(({ name, order }, place) => {
@@ -92,14 +92,35 @@ export function joined(dimensions: readonly DimensionOrder[], entries: readonly 
   }
 }
 
+/** `name`: null where it has none. */
+type Part = { readonly name: string | null; readonly value: string }
+
+function partOf(text: string): Part {
+  const end = text.indexOf('=')
+  return { name: end < 0 ? null : text.slice(0, end), value: text.slice(end + 1) }
+}
+
 /** Its values in the order of the dimensions: with all names, in any order, or with none, in theirs. */
-function valuesOf(dimensions: readonly DimensionOrder[], key: string): readonly string[] | Refusal {
-  const form = dimensions.map(({ name, order }) => `${name}=${order.keyAt(0) ?? '…'}`).join('|')
-  const parts = key.split('|')
-  const problem = `"${key}" is no key: write the ${dimensions.map(({ name }) => name).join(' and the ')}, such as "${form}".`
-  if (parts.length !== dimensions.length) return { problem }
-  if (parts.every((part) => !part.includes('='))) return parts
-  const values = new Map(parts.map((part) => [part.slice(0, part.indexOf('=')), part.slice(part.indexOf('=') + 1)]))
-  if (!dimensions.every(({ name }) => values.has(name))) return { problem }
-  return dimensions.map(({ name }) => values.get(name) as string)
+function valuesOf(dimensions: readonly DimensionOrder[], key: string): readonly string[] | NotFound {
+  const parts = key.split('|').map(partOf)
+  if (parts.length === dimensions.length) {
+    if (parts.every(({ name }) => name === null)) return parts.map(({ value }) => value)
+    const values = dimensions.flatMap(({ name }) => parts.find((part) => part.name === name)?.value ?? [])
+    if (values.length === dimensions.length) return values
+  }
+  const names = dimensions.map(({ name }) => name).join(' and the ')
+  const nearest = nearestOf(dimensions, parts)
+  const form = nearest.map((each, place) => `${dimensions[place]?.name}=${each ?? '…'}`).join('|')
+  return { problem: `"${key}" is no key: write the ${names}, such as "${form}".`, nearest: nearest.includes(null) ? null : form }
+}
+
+/** With what is said of a dimension, by its name or as one of its keys; the first key where nothing is. */
+function nearestOf(dimensions: readonly DimensionOrder[], parts: readonly Part[]): readonly (string | null)[] {
+  return dimensions.map(({ name, order }) => {
+    const said =
+      parts.find((part) => part.name === name) ?? parts.find((part) => part.name === null && !isRefusal(order.indexOf(part.value)))
+    if (said === undefined) return order.keyAt(0)
+    const found = order.indexOf(said.value)
+    return isRefusal(found) ? found.nearest : said.value
+  })
 }

@@ -148,8 +148,12 @@ describe('what is refused names what would do', () => {
     [
       GRID,
       { keys: ['date=2025-01-03'] },
-      '"date=2025-01-03" is no key: write the date and the region, such as "date=2025-01-01|region=us".',
+      '"date=2025-01-03" is no key: write the date and the region, such as "date=2025-01-03|region=us".',
     ],
+    [GRID, { keys: ['=2025-01-03|=us'] }, 'is no key: write the date and the region'],
+    [GRID, { keys: ['eu'] }, 'write the date and the region, such as "date=2025-01-01|region=eu".'],
+    [GRID, { keys: ['eu|2025-01-03|x'] }, 'such as "date=2025-01-03|region=eu".'],
+    [GRID, { keys: ['date=2025-01-10|zone=eu'] }, 'such as "date=2025-01-11|region=us".'],
     [GRID, { keys: ['2025-01-10|us'] }, 'is no key: its date "2025-01-10" is none of the days'],
     [GRID, { keys: ['2025-01-10|asai'] }, 'Say "date=2025-01-11|region=asia".'],
     [GRID, { dims: { date: { all: true } } }, 'The dimension "region" is missing: select something of each of date, region.'],

@@ -103,6 +103,17 @@ test('what is no key is refused with the nearest one', async () => {
   })
 })
 
+test('a zone that is none is refused with the one that was probably meant', async () => {
+  const deploy = async (timezone: string) => {
+    const assets = [definition('z', { partitions: { ...date, timezone } })]
+    const { status, body } = await ask.post('/code-locations/other/deploy', { worker_url: 'http://127.0.0.1:4100', assets })
+    return `${status} ${JSON.stringify(body['errors'])}`
+  }
+  const path = 'assets[0].partitions.timezone'
+  expect(await deploy('Europe/Berln')).toContain(`${path} is \\"Europe/Berln\\". Give it \\"Europe/Berlin\\", or another name of the IANA`)
+  expect(await deploy('Mars/Base')).toContain('Give it a name of the IANA time zone database, such as Europe/Berlin.')
+})
+
 test('dynamic partitions are refused, and so is a member that their type does not have', async () => {
   const deploy = async (partitions: object) => {
     const { status, body } = await ask.post('/code-locations/other/deploy', {

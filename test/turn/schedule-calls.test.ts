@@ -6,6 +6,7 @@ import { createScheduleCalls } from '../../src/activities/schedules/call.js'
 import { HOUR_MS } from '../../src/core/time.js'
 import { createAppender } from '../../src/ledger/append.js'
 import { createCurrent } from '../../src/readers/current.js'
+import type { ScheduleCall } from '../../src/workflows/contract.js'
 import { createApiWorld, SECRETS } from '../fixtures/api-world.js'
 import { createSpeaker, ulidOf } from '../fixtures/say.js'
 
@@ -38,9 +39,10 @@ async function world() {
   const submit = { scope, appender, random, poke }
   const ask = createAsk({ current, poke })
   const { scheduleTurn } = createScheduleCalls({ scope, clock, current, ask, submit, secrets: SECRETS } as never)
-  const call = () => scheduleTurn({ ...scope, schedule_id: SCHEDULE_ID, commands: [] })
+  const call = (...commands: ScheduleCall['commands']) => scheduleTurn({ ...scope, schedule_id: SCHEDULE_ID, commands })
   const ticks = async () => (await (await current.latest())?.page('schedule_ticks', { limit: 10 }))?.rows ?? []
-  return { call, turn, pass: () => api.passSeconds(HOUR_MS / 1_000), ticks, said: () => ({ pokes, turns }) }
+  const remove = () => appender.append([say.scheduleRemoved(SCHEDULE_ID, { at: appender.now() })])
+  return { call, turn, remove, pass: () => api.passSeconds(HOUR_MS / 1_000), ticks, said: () => ({ pokes, turns }) }
 }
 
 test('a thousand calls that are due at once share one poke and one turn, and a call after its publish asks for none', async () => {
@@ -49,7 +51,7 @@ test('a thousand calls that are due at once share one poke and one turn, and a c
   await call()
   expect(said()).toEqual({ pokes: 0, turns: 1 })
   pass()
-  const reports = await Promise.all(Array.from({ length: 1_000 }, call))
+  const reports = await Promise.all(Array.from({ length: 1_000 }, () => call()))
   expect(said()).toEqual({ pokes: 1, turns: 2 })
   expect(new Set(reports.map(({ status, shown }) => `${status} ${shown?.last_tick?.split(' ')[1]}`))).toEqual(
     new Set(['ACTIVE TRIGGERED,']),
@@ -66,4 +68,12 @@ test('a revision that covers the due instant already asks for no turn, whoever p
   await turn()
   expect((await call()).shown?.last_tick).toContain('TRIGGERED')
   expect(said()).toEqual({ pokes: 0, turns: 2 })
+})
+
+test('a pause that comes after a removal is told so in words', async () => {
+  const { call, turn, remove } = await world()
+  await turn()
+  await remove()
+  const { refused } = await call({ kind: 'pause', request_id: 'p-1' })
+  expect(refused).toBe('The pause was not taken. The schedule was removed, and stays removed: make another one, which may have its name.')
 })

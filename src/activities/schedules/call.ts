@@ -136,12 +136,20 @@ async function refusalsOf(view: View | undefined, statuses: readonly SaidStatus[
 }
 
 function refusalText(kind: SaidStatus['kind'], reason: string): string {
-  const state = kind === 'pause' ? 'paused' : 'active'
-  const why =
-    reason === 'ILLEGAL_TRANSITION'
-      ? `The schedule was ${state} already.`
-      : `It was refused as ${reason}: look at the schedule, and ask again.`
-  return `The ${kind} was not taken. ${why}`
+  return `The ${kind} was not taken. ${whyRefused(kind, reason)}`
+}
+
+function whyRefused(kind: SaidStatus['kind'], reason: string): string {
+  switch (reason) {
+    case 'ILLEGAL_TRANSITION':
+      return `The schedule was ${kind === 'pause' ? 'paused' : 'active'} already.`
+    case 'TERMINAL':
+      return 'The schedule was removed, and stays removed: make another one, which may have its name.'
+    case 'CAP_REACHED':
+      return 'Too many changes of the schedule waited to be counted. Ask again.'
+    default:
+      return `It was refused as ${reason}: look at the schedule, and ask again.`
+  }
 }
 
 /** Of triggers that have an outcome: their tick and its runs, or why there is none. */
