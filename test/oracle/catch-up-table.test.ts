@@ -76,6 +76,15 @@ const CASES: Readonly<Record<string, () => Played>> = {
     look(played.story, '14:00')
     return played
   },
+  'the automation stands still from 10:30 to 13:00, and it is paused at 12:30, resumed at 13:30': () => {
+    const story = running()
+    look(story, '10:00')
+    story.status(at('12:30'), 'PAUSED')
+    look(story, '13:00')
+    story.status(at('13:30'), 'ACTIVE')
+    look(story, '13:30', '14:00')
+    return { story, from: at('10:30'), due: hours(11, 14) }
+  },
   'the same with `catch_up_on_resume`': () => paused({ catch_up_on_resume: true }),
   'at 13:30, after two hours of standstill, its cron becomes `30 * * * *`': () => {
     const story = running()
