@@ -1,6 +1,8 @@
 import { describe, expect, it } from '@jest/globals'
 import { createScheduleStory, requestedIn, SCHEDULE_ID, tickedIn, toldTicks } from '../../test/fixtures/schedule-story.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../core/time.js'
+import type { RunRow } from '../projections/run-table.js'
+import { firstRunOf } from './schedule-decision.js'
 
 const NOON = Date.parse('2025-01-15T12:00:00Z')
 const MIDNIGHT = '0 0 * * *'
@@ -120,6 +122,20 @@ describe('catch-up, edits and pauses', () => {
     expect(story.ticks().at(-1)).toMatchObject({ status: 'SKIPPED', skip_reasons: { OVERLAP: 1 }, active_run_id: first?.run_id })
     story.fold(story.say.runCancelRequested(first?.run_id ?? '', { at: NOON + HOUR_MS }))
     expect(requestedIn(story.decide(NOON + 2 * HOUR_MS))).toHaveLength(1)
+  })
+
+  it('#12758 names the run that began first of several, in whatever order they came to mind', () => {
+    const runs = [
+      { run_id: 'run_b', requested_at: NOON },
+      { run_id: 'run_a', requested_at: NOON },
+      { run_id: 'run_c', requested_at: NOON - 1 },
+    ] as unknown as readonly RunRow[]
+    expect([firstRunOf(runs), firstRunOf(runs.toReversed()), firstRunOf(runs.slice(0, 2)), firstRunOf([])]).toEqual([
+      'run_c',
+      'run_c',
+      'run_a',
+      undefined,
+    ])
   })
 
   it('#12758 lets the newest alone run of what was missed, because the others would run beside it', () => {

@@ -5,6 +5,7 @@
 import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
 import { LIMITS } from './limits.js'
+import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { REPAIR } from './repair.js'
 import { SCHEDULES } from './schedules.js'
@@ -487,6 +488,7 @@ export const MUTANTS: readonly Mutant[] = [
   REPAIR,
   SURVIVAL,
   SCHEDULES,
+  MAPPINGS,
   LIMITS,
   CRON,
   TELEMETRY,

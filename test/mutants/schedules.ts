@@ -5,7 +5,12 @@ import { type Check, invariant, type Mutant, turn } from './mutant.js'
 const INTERVAL = 'src/controllers/schedule-interval.ts'
 const DECISION = 'src/controllers/schedule-decision.ts'
 const DUE = 'src/controllers/schedule-due.ts'
+const TRIGGER = 'src/commands/schedule/trigger.ts'
+const ASKED = 'src/commands/schedule/definition.ts'
 const catchUp = (title: string): Check => ({ file: 'src/controllers/schedule-catch-up.test.ts', title })
+const ticks = (title: string): Check => ({ file: 'test/api/schedule-ticks.test.ts', title })
+const defined = (title: string): Check => ({ file: 'test/api/schedules.test.ts', title })
+const updated = (title: string): Check => ({ file: 'src/workflows/trigger-asked.test.ts', title })
 
 export const SCHEDULES: readonly Mutant[] = [
   {
@@ -126,5 +131,78 @@ export const SCHEDULES: readonly Mutant[] = [
     name: 'events appended before the lists that they name',
     edits: [{ file: 'src/turn/decide.ts', find: '  await writeLists(deps, decisions)\n', replace: '' }],
     killed_by: turn('schedules', 'whose runs need long lists have them written before the events that name them'),
+  },
+  {
+    name: 'the partition of a trigger written as it was typed',
+    edits: [
+      {
+        file: TRIGGER,
+        find: '{ keys: canonicalKeys(named.keys, selected) }',
+        replace: 'selected.length < 0 ? { keys: canonicalKeys([], selected) } : named',
+      },
+    ],
+    killed_by: ticks('writes the one key of several dimensions that 2025-01-15|us means, as a request for a run does'),
+  },
+  {
+    name: 'a trigger without a bound on its batch',
+    edits: [
+      {
+        file: TRIGGER,
+        find: 'if (!room.take({ partitions: asks.partitions, runs }))',
+        replace: 'if (!room.take({ partitions: asks.partitions, runs: [] }))',
+      },
+    ],
+    killed_by: ticks('that is too large for one batch is refused as a tick of the clock is, and one partition of it is not'),
+  },
+  {
+    name: 'the room of a batch measured without its bytes',
+    edits: [{ file: 'src/projections/tick-room.ts', find: ' || of_runs > batch_bytes_left) return', replace: ' || of_runs < 0) return' }],
+    killed_by: ticks('that is too large for one batch is refused as a tick of the clock is, and one partition of it is not'),
+  },
+  {
+    name: 'a skipped tick that does not say which run stood in its way',
+    edits: [{ file: DECISION, find: 'skipped: skipped.all(active_run_id)', replace: 'skipped: skipped.all(undefined)' }],
+    killed_by: catchUp('#12758 skips a tick while a run of the schedule is active, and says which'),
+  },
+  {
+    name: 'of several active runs the one that came last to mind',
+    edits: [
+      {
+        file: DECISION,
+        find: 'left.requested_at - right.requested_at || compareText(left.run_id, right.run_id)',
+        replace: '0 * compareText(left.run_id, right.run_id)',
+      },
+    ],
+    killed_by: catchUp('#12758 names the run that began first of several, in whatever order they came to mind'),
+  },
+  {
+    name: 'a partition mapping that is not tried when the schedule is defined',
+    edits: [
+      { file: ASKED, find: ': mappingFaults(graph, definition, now)', replace: ': mappingFaults(graph, definition, now).slice(0, 0)' },
+    ],
+    killed_by: defined('with hours and days that cannot be meant is refused, and says what to do'),
+  },
+  {
+    name: 'a partition mapping tried at another hour than the schedule fires at',
+    edits: [{ file: ASKED, find: '(ticks.next(now) ?? now)', replace: 'Math.min(now, ticks.next(now) ?? now)' }],
+    killed_by: defined('that maps to partitions which are still to come is taken'),
+  },
+  {
+    name: 'a member of an update that nobody knows dropped',
+    edits: [
+      {
+        file: 'src/workflows/trigger-asked.ts',
+        find: 'if (!Object.hasOwn(EXAMPLES, name)) {',
+        replace: 'if (!Object.hasOwn(members, name)) {',
+      },
+    ],
+    killed_by: updated('is refused where something of it would be lost: {"partitions":"2025-01-15"}'),
+  },
+  {
+    name: 'a member of an update that is no text dropped',
+    edits: [
+      { file: 'src/workflows/trigger-asked.ts', find: "if (typeof value !== 'string') {", replace: "if (typeof value === 'undefined') {" },
+    ],
+    killed_by: updated('is refused where something of it would be lost: {"partition":20250115}'),
   },
 ]
