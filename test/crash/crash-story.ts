@@ -1,17 +1,22 @@
-// One story for all crash points: two writers, two deciders with several rounds, a worker, a merge and a collection. It
-// goes on whatever happens to its actors: who is killed comes again with nothing but the store, and says again what it had
-// not heard to be durable.
+// One story for all crash points: two writers, two deciders with several rounds, a schedule that is triggered and that
+// ticks, a worker, a merge and a collection. It goes on whatever happens to its actors: who is killed comes again with
+// nothing but the store, and says again what it had not heard to be durable.
 
+import { reconcileSchedules } from '../../src/controllers/schedules.js'
 import { isOperatingError, messageOf } from '../../src/core/errors.js'
 import { sha256Hex } from '../../src/core/hash.js'
+import { manualScheduleRunKey, manualTickId } from '../../src/core/keys.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
 import { segmentName } from '../../src/ledger/segment.js'
 import type { ObjectStore } from '../../src/storage/object-store.js'
 import type { TableFiles } from '../../src/tables/table-files.js'
+import type { Reconcile } from '../../src/turn/reconcile.js'
 import { type CrashCall, type CrashPoint, createCrashScript } from '../faults/crash-store.js'
 import { foldedSegments } from '../fixtures/reachable.js'
 import { collect, createDecider, createTableReader, createWriter, findMissed, merge } from '../fixtures/roles.js'
-import { createSpeaker } from '../fixtures/say.js'
+import { createSpeaker, ulidOf } from '../fixtures/say.js'
+import { IDENTITY } from '../fixtures/schedule-story.js'
+import { stubDecider } from '../fixtures/stub-decider.js'
 import { createVirtualTime, type VirtualTime } from '../fixtures/virtual-time.js'
 import { createWorker } from '../fixtures/worker.js'
 import { createWorld, type Process, type World } from '../fixtures/world.js'
@@ -38,6 +43,10 @@ export type CrashSetting = {
 /** Longer than any client waits, and shorter than the story. */
 const RELEASE_AFTER_MS = 90_000
 const TRIES_MAX = 8
+const NIGHTLY = ulidOf('nightly')
+
+const stub = stubDecider()
+const reconcile: Reconcile = { ...stub, decide: (state) => [...reconcileSchedules(state, IDENTITY), ...stub.decide(state)] }
 
 export async function runCrashStory(points: readonly CrashPoint[], setting: CrashSetting = {}): Promise<CrashRun> {
   const time = createVirtualTime()
@@ -102,33 +111,41 @@ function createActor<Role>(world: World, name: string, assume: (process: Process
 async function tell(world: World): Promise<void> {
   const say = createSpeaker()
   const writer = (name: string) => createActor(world, name, (process) => createWriter(world, process))
-  const decider = (name: string) => createActor(world, name, (process) => createDecider(world, process))
+  const decider = (name: string) => createActor(world, name, (process) => createDecider(world, process, { reconcile }))
   const [one, two] = [writer('writer one'), writer('writer two')]
   const [first, second] = [decider('first decider'), decider('second decider')]
   const worker = createActor(world, 'worker', (process) => createWorker(world, process))
   const keeper = createActor(world, 'keeper', (process) => process)
   const reader = createActor(world, 'reader', (process) => createTableReader(world, process))
   const b = say.assetDefined('b', { deps: [{ asset_key: 'a' }] })
-  const deploy = [say.locationDeployed('main', 0), say.assetDefined('a'), b, say.poolDefined('global', 2)]
+  const nightly = say.scheduleDefined(NIGHTLY, { cron_expressions: ['0 0 * * *'] }, {}, { at: world.time.now() })
+  const deploy = [say.locationDeployed('main', 0), say.assetDefined('a'), b, say.poolDefined('global', 2), nightly]
   const rival = say.runRequested('user:1', { request_fingerprint: sha256Hex('rival') })
   await one(({ append }) => append(deploy))
   await first(({ turn }) => turn())
-  const runs = [say.runRequested('user:1', { assets: { keys: ['a', 'b'] } })]
+  const runs = [say.runRequested('user:1', { assets: { keys: ['a', 'b'] } }), ...triggered(say, world.time.now())]
   await Promise.all([one(({ append }) => append(runs)), two(({ append }) => append([rival]))])
   await Promise.all([first(({ turn }) => turn()), second(({ turn }) => turn())])
   await worker(({ work }) => work())
   const late = [say.runRequested('user:2', { assets: { keys: ['b'] } })]
   await Promise.all([keeper((process) => merge(process)), second(({ turn }) => turn()), two(({ append }) => append(late))])
-  await Promise.all([first(({ turn }) => turn()), reader(({ look }) => look(['runs', 'tasks', 'pools']))])
+  await Promise.all([first(({ turn }) => turn()), reader(({ look }) => look(['runs', 'tasks', 'pools', 'schedule_ticks']))])
   await world.time.sleep(DAY_MS + 2 * HOUR_MS)
   await Promise.all([second(({ turn }) => turn()), keeper((process) => collect(process))])
+}
+
+/** A tick that somebody asks for, and its run, in one batch. */
+function triggered(say: ReturnType<typeof createSpeaker>, at: number) {
+  const tick = say.scheduleTriggered(NIGHTLY, 'by-hand', 1, at)
+  const trigger = { type: 'SCHEDULE', schedule_id: NIGHTLY, tick_id: manualTickId(NIGHTLY, 'by-hand') } as const
+  return [tick, say.runRequested(manualScheduleRunKey(NIGHTLY, 'by-hand'), { trigger }, { at, causation_id: tick.event_id })]
 }
 
 /** Faults off, everybody starts again: two turns must be enough for what was acknowledged, whatever happened before. */
 async function rest(world: World, release: () => Promise<void>): Promise<void> {
   await release()
   await world.time.sleep(MINUTE_MS)
-  const { turn } = createDecider(world, world.start('last decider'))
+  const { turn } = createDecider(world, world.start('last decider'), { reconcile })
   for (let rounds = 0; (await turn()).more; rounds++) if (rounds === 3) throw new Error('A turn of a quiet workspace came to no end.')
   await turn()
   const foldedAt = await foldedSegments(world.bucket)
@@ -149,12 +166,18 @@ async function rest(world: World, release: () => Promise<void>): Promise<void> {
   await collect(keeper)
 }
 
+const OTHERS_DONE = `${manualScheduleRunKey(NIGHTLY, 'by-hand')} SUCCEEDED,user:1 SUCCEEDED,user:2 SUCCEEDED`
+
 /** I17: nothing is left in the ledger that no revision folded, and the work that was asked for is done. */
 function checkAllDone({ ledger, foldedAt, live }: Evidence): string[] {
   const problems = [...ledger.keys()].filter((name) => !foldedAt.has(name)).map((name) => `I17 ${name} stays unfolded.`)
   const runs = (live.get('runs') ?? []).map(({ run_key, state }) => `${String(run_key)} ${String(state)}`).sort()
   // Which of two rivals for one key comes first is a matter of time: both can succeed, and the other leaves a conflict.
-  if (runs.join() !== 'user:1 SUCCEEDED,user:2 SUCCEEDED') problems.push(`I17 The runs came to ${runs.join(', ')}.`)
+  const [ticked, ...others] = runs
+  if (ticked?.replace(/:\d+ /, ':EPOCH ') !== `sched:${NIGHTLY}:EPOCH SUCCEEDED` || others.join() !== OTHERS_DONE)
+    problems.push(`I17 The runs came to ${runs.join(', ')}.`)
+  const ticks = (live.get('schedule_ticks') ?? []).map(({ kind, status }) => `${String(kind)} ${String(status)}`).sort()
+  if (ticks.join() !== 'CRON TRIGGERED,MANUAL TRIGGERED') problems.push(`I32 The ticks came to ${ticks.join(', ')}.`)
   if (live.get('run_key_conflicts')?.length !== 1) problems.push('I8 The rival request left no conflict.')
   return problems
 }

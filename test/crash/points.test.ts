@@ -23,6 +23,14 @@ describe('the crash points of a story', () => {
     expect(sets).toEqual(pointsOf(calls).map((point) => [point]))
   })
 
+  test('are of every table of schedules, too: when it is published, and when it is merged', () => {
+    for (const table of ['schedule_definitions', 'schedule_state', 'schedule_ticks']) {
+      const written = calls.filter(isWrite).filter(({ name }) => name.includes(`/${table}`))
+      const actors = new Set(written.map(({ actor }) => actor.replace(/ \d+$/, '')))
+      expect([table, actors.has('keeper'), [...actors].some((actor) => actor.endsWith('decider'))]).toEqual([table, true, true])
+    }
+  })
+
   test('that are distinct keep every write, and of reads in a row the first', () => {
     const distinct = new Set(distinctPointsOf(calls).map(({ at }) => at))
     expect(calls.filter(isWrite).filter(({ number }) => !distinct.has(number))).toEqual([])

@@ -1,8 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
-import { MINUTE_MS } from '../../src/core/time.js'
+import { reconcileSchedules } from '../../src/controllers/schedules.js'
+import { FOLD_VERSION } from '../../src/core/limits.js'
+import { DAY_MS, MINUTE_MS } from '../../src/core/time.js'
+import type { Reconcile } from '../../src/turn/reconcile.js'
 import type { StoredPointer } from '../fixtures/oracle.js'
 import { merge } from '../fixtures/roles.js'
+import { runIdOf, ulidOf } from '../fixtures/say.js'
 import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'
+import { IDENTITY } from '../fixtures/schedule-story.js'
+import { stubDecider } from '../fixtures/stub-decider.js'
 
 describe('I5 revisions form one chain, and nothing in it goes back', () => {
   test('I5 a turn that lost its swap drops what it folded, and folds only what is still new', async () => {
@@ -119,6 +125,46 @@ describe('I5 revisions form one chain, and nothing in it goes back', () => {
     const [, { pointer }] = world.oracle.pointers as [StoredPointer, StoredPointer]
     expect(world.oracle.pointers).toHaveLength(2)
     expect(pointer).toMatchObject({ sequence: 2, fold_version: 2, checkpoint: { sequence: 2 } })
+    await expectInvariants()
+  })
+
+  test('I5 tables of fold version 2 are taken over by the next one, which has schedules, and a replay gives the same rows', async () => {
+    const { say, writer, decider, world, tell, rows, expectInvariants } = createScenario()
+    const NIGHTLY = ulidOf('nightly')
+    const at = () => ({ at: world.time.now() })
+    const stub = stubDecider()
+    const reconcile: Reconcile = { ...stub, decide: (state) => [...reconcileSchedules(state, IDENTITY), ...stub.decide(state)] }
+    await tell(async () => {
+      const { append } = writer()
+      await append([say.locationDeployed('main', 0), say.assetDefined('a'), say.assetDefined('b', { deps: [{ asset_key: 'a' }] })])
+      await append([say.runRequested('user:1', { assets: { keys: ['a', 'b'] } }, at())])
+      const old = decider('old', { fold_version: 2 })
+      await old.turn()
+      await append([say.runRequested('user:2', { assets: { keys: ['b'] } }, at())])
+      await old.turn()
+      await merge(world.start('keeper'), true)
+      // A process that begins with nothing but what the older one has left.
+      const next = decider('new', { reconcile })
+      await next.turn()
+      await append([
+        say.scheduleDefined(NIGHTLY, { cron_expressions: ['0 0 * * *'] }, {}, at()),
+        say.runCancelRequested(runIdOf('user:1'), at()),
+      ])
+      await next.turn()
+      await world.time.sleep(DAY_MS)
+      await next.turn()
+      await merge(world.start('keeper'), true)
+    })
+    const versions = world.oracle.pointers.map(({ pointer }) => pointer.fold_version)
+    expect(new Set(versions)).toEqual(new Set([2, FOLD_VERSION]))
+    const [taken_over] = world.oracle.pointers.filter(({ pointer }) => pointer.fold_version === FOLD_VERSION)
+    expect(taken_over?.pointer.checkpoint.sequence).toBe(taken_over?.pointer.sequence)
+    expect((await rows('runs')).map(({ run_key }) => String(run_key).replace(/\d{5,}$/, 'EPOCH')).sort()).toEqual([
+      `sched:${NIGHTLY}:EPOCH`,
+      'user:1',
+      'user:2',
+    ])
+    expect(await rows('schedule_ticks')).toMatchObject([{ schedule_id: NIGHTLY, status: 'TRIGGERED' }])
     await expectInvariants()
   })
 })
