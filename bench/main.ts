@@ -1,8 +1,8 @@
 // `npm run bench -- SUITE [--quick] [--only NAME]`: runs one suite of benchmarks.
 
 import { EXECUTION_NAMES, runExecution } from './execution/suite.js'
-import { createReport } from './report.js'
 import { REPAIR_NAMES, runRepair } from './repair/suite.js'
+import { createReport } from './report.js'
 import { RUN_NAMES, runRun } from './run/suite.js'
 import { runSchedules, SCHEDULES_NAMES } from './schedules/suite.js'
 import { runTruth, TRUTH_NAMES } from './truth/suite.js'

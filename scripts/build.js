@@ -1,8 +1,8 @@
 // Emits dist/ from src/, bundles the workflows, and makes `npx servo` find it. Types are not checked here: `npm run check`
 // does that.
 
-import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { spawnSync } from 'node:child_process'
+import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { DIST, ROOT, STAMP } from './build-state.js'
 

@@ -3,8 +3,8 @@
 
 import { readdirSync } from 'node:fs'
 import { ROOT } from './build-state.js'
-import { setUp } from './set-up.js'
 import { checkSteps } from './check.js'
+import { setUp } from './set-up.js'
 import { close, runSteps, stopAll, suite, tool } from './steps.js'
 
 /** What must be there, and whatever else has tests: no folder is left out because nobody listed it. */

@@ -6,7 +6,7 @@ import { median, percentile, type Report } from '../report.js'
 import { buildLarge, describeSize, FULL_SIZE, type LargeSize } from '../truth/large.js'
 import type { SuiteOptions } from '../truth/options.js'
 import { appendInSegments, type BenchWorkspace, foldAll, openBench, withFolder } from '../workspace.js'
-import { queueStory, type QueueSize } from './queue.js'
+import { type QueueSize, queueStory } from './queue.js'
 
 const FULL_QUEUE: QueueSize = { queued: 10_000, active: 1_000 }
 /** A few seconds: it is part of `npm test`. */

@@ -1,10 +1,10 @@
 // What looking for stuck work costs where nothing is stuck: an idle turn, a sweep, a look through the listing window, and
 // a look after the loops.
 
-import { Client, Connection } from '@temporalio/client'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Client, Connection } from '@temporalio/client'
 import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { createHandOver } from '../../src/activities/hand-over.js'
 import { findMissedSegments } from '../../src/compactor/window.js'

@@ -2,12 +2,12 @@
 // user code starts is read from one clock.
 
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
+import { readSecrets } from '../../src/bin/config.js'
+import { defineCodeLocation } from '../../src/sdk/code-location.js'
 import { describeLocation } from '../../src/sdk/definition.js'
 import type { Asset } from '../../src/sdk/dependency.js'
-import { defineCodeLocation } from '../../src/sdk/code-location.js'
 import { startWorker } from '../../src/sdk/worker/worker.js'
-import { readSecrets } from '../../src/bin/config.js'
-import { startSystem, type System, type SystemOptions } from '../../test/fixtures/system.js'
+import { type System, type SystemOptions, startSystem } from '../../test/fixtures/system.js'
 import { until } from '../../test/fixtures/until.js'
 
 export type Measured = System & {

@@ -2,7 +2,7 @@
 
 import { DAY_MS } from '../../src/core/time.js'
 import { STEADY_TASKS_PER_RUN, steadyRuns } from '../../test/fixtures/steady-runs.js'
-import { type BenchWorkspace, appendInSegments, deploy, foldAll } from '../workspace.js'
+import { appendInSegments, type BenchWorkspace, deploy, foldAll } from '../workspace.js'
 
 export type LargeSize = { readonly runs: number; readonly segments: number }
 

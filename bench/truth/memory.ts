@@ -2,8 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
-import type { Report } from '../report.js'
 import { withCompiled } from '../compiled.js'
+import type { Report } from '../report.js'
 import type { BenchWorkspace } from '../workspace.js'
 import { describeSize, type LargeSize } from './large.js'
 

@@ -1,8 +1,8 @@
 // What a reader waits for: an event to become visible, a row, a page, a fresh page.
 
-import { readFresh } from '../../src/readers/fresh.js'
 import type { LooseRow } from '../../src/projections/tables.js'
 import { keyOfRow } from '../../src/projections/tables.js'
+import { readFresh } from '../../src/readers/fresh.js'
 import { readRows } from '../../src/readers/rows.js'
 import { steadyRuns } from '../../test/fixtures/steady-runs.js'
 import { percentile, type Report } from '../report.js'
