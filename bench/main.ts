@@ -4,6 +4,7 @@ import { EXECUTION_NAMES, runExecution } from './execution/suite.js'
 import { REPAIR_NAMES, runRepair } from './repair/suite.js'
 import { createReport } from './report.js'
 import { RUN_NAMES, runRun } from './run/suite.js'
+import { runScale, SCALE_NAMES } from './scale/suite.js'
 import { runSchedules, SCHEDULES_NAMES } from './schedules/suite.js'
 import { runTruth, TRUTH_NAMES } from './truth/suite.js'
 
@@ -12,6 +13,7 @@ const SUITES = {
   run: { run: runRun, names: RUN_NAMES },
   execution: { run: runExecution, names: EXECUTION_NAMES },
   schedules: { run: runSchedules, names: SCHEDULES_NAMES },
+  scale: { run: runScale, names: SCALE_NAMES },
   repair: { run: runRepair, names: REPAIR_NAMES },
 } as const
 

@@ -14,6 +14,7 @@ import { RETENTION } from '../src/projections/retention.js'
 import { createReader, type Reader } from '../src/readers/reader.js'
 import { createLocalStore } from '../src/storage/local.js'
 import type { ObjectStore } from '../src/storage/object-store.js'
+import { scopedStore } from '../src/storage/scoped.js'
 import { createFileCache } from '../src/tables/cache.js'
 import { createParquetFiles } from '../src/tables/parquet-files.js'
 import type { TableFiles } from '../src/tables/table-files.js'
@@ -21,7 +22,7 @@ import type { TurnDeps } from '../src/turn/pass.js'
 import { foldOnly, type Reconcile } from '../src/turn/reconcile.js'
 import { createTurn, type Turn } from '../src/turn/turn.js'
 import { TENANT_ID, WORKSPACE_ID } from '../test/fixtures/say.js'
-import { steadyDeploy } from '../test/fixtures/steady-runs.js'
+import { type SteadyRunsOptions, type SteadyUnit, steadyDeploy, steadyRuns } from '../test/fixtures/steady-runs.js'
 
 export type ShiftedClock = Clock & { readonly advance: (duration_ms: number) => void }
 
@@ -51,6 +52,9 @@ export type BenchWorkspace = {
   /** Objects created, replaced or deleted so far, segments among them. */
   readonly writeCount: () => number
   readonly merge: (whole?: boolean) => Promise<void>
+  /** Runs of the story, said now, over partitions of the workspace's unit. */
+  readonly runs: (options: Omit<SteadyRunsOptions, 'now' | 'unit'>) => readonly LedgerEvent[]
+  readonly unit: SteadyUnit
   readonly close: () => Promise<void>
 }
 
@@ -59,15 +63,19 @@ export const STORY_START = Date.UTC(2026, 0, 5)
 export type BenchOptions = {
   readonly start?: number
   readonly sync?: boolean
+  readonly unit?: SteadyUnit
   /** What the turn decides by; without it, it only folds. */
   readonly reconcile?: Reconcile
 }
 
 export function openBench(folder: string, options: BenchOptions = {}): BenchWorkspace {
   const clock = shiftedClock(options.start ?? STORY_START)
+  const { unit = 'day' } = options
   const random = systemRandom()
   const scope = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
-  const local = createLocalStore({ folder: join(folder, 'store'), clock, sync: options.sync ?? true })
+  const whole = createLocalStore({ folder: join(folder, 'store'), clock, sync: options.sync ?? true })
+  // As a process of the product finds it.
+  const local = scopedStore(whole, `tenant=${TENANT_ID}/workspace=${WORKSPACE_ID}/`)
   let bytes = 0
   let writes = 0
   const store: ObjectStore = {
@@ -98,6 +106,8 @@ export function openBench(folder: string, options: BenchOptions = {}): BenchWork
     bytesWritten: () => bytes,
     writeCount: () => writes,
     merge: async (whole = false) => void (await mergeBase(deps, { whole })),
+    runs: (story) => [...steadyRuns({ ...story, unit, now: () => clock.now() })],
+    unit,
     close: () => files.close(),
   }
 }
@@ -112,8 +122,8 @@ export async function withFolder<T>(run: (folder: string) => Promise<T>): Promis
   }
 }
 
-export async function deploy({ appender, turn, clock }: BenchWorkspace): Promise<void> {
-  await appender.append([...steadyDeploy(() => clock.now())])
+export async function deploy({ appender, turn, clock, unit }: BenchWorkspace): Promise<void> {
+  await appender.append([...steadyDeploy(() => clock.now(), unit)])
   await foldAll(turn)
 }
 

@@ -2,7 +2,6 @@
 
 import { closeSync, fsyncSync, mkdirSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { steadyRuns } from '../../test/fixtures/steady-runs.js'
 import { median, type Report } from '../report.js'
 import { openBench, withFolder } from '../workspace.js'
 import type { SuiteOptions } from './options.js'
@@ -13,7 +12,7 @@ export async function benchAppendThroughput(report: Report, { is_quick }: SuiteO
   const count = is_quick ? 4_000 : 60_000
   await withFolder(async (folder) => {
     const workspace = openBench(folder)
-    const events = [...steadyRuns({ runs: Math.ceil(count / 20), now: () => workspace.clock.now() })].slice(0, count)
+    const events = workspace.runs({ runs: Math.ceil(count / 20) }).slice(0, count)
     const warm = events.splice(0, Math.min(2_000, count / 4))
     for (const event of warm.slice(0, 50)) await workspace.appender.append([event])
     await Promise.all(warm.slice(50).map((event) => workspace.appender.append([event])))
@@ -36,7 +35,7 @@ export async function benchAppendOverFsync(report: Report, { is_quick }: SuiteOp
     const workspace = openBench(folder)
     const bare = join(folder, 'bare')
     mkdirSync(bare)
-    const events = [...steadyRuns({ runs: Math.ceil((rounds * 2) / 20), now: () => workspace.clock.now() })]
+    const events = workspace.runs({ runs: Math.ceil((rounds * 2) / 20) })
     const content = Buffer.alloc(1_200, 65)
     const appendTimes: number[] = []
     const bareTimes: number[] = []

@@ -1,5 +1,5 @@
 // Measurements that need a process of their own, because peak memory belongs to a process:
-// `node bench/truth/child.js compact|replay FOLDER START FIRST_RUN`, compiled.
+// `node bench/truth/child.js compact|replay|takeover FOLDER START FIRST_RUN UNIT`, compiled.
 
 import { join } from 'node:path'
 import { systemRandom } from '../../src/bin/clock.js'
@@ -8,15 +8,17 @@ import { createFileCache } from '../../src/tables/cache.js'
 import { createParquetFiles } from '../../src/tables/parquet-files.js'
 import { replay } from '../../src/turn/replay.js'
 import { TENANT_ID, WORKSPACE_ID } from '../../test/fixtures/say.js'
-import { steadyRuns } from '../../test/fixtures/steady-runs.js'
+import type { SteadyUnit } from '../../test/fixtures/steady-runs.js'
 import { appendInSegments, foldAll, openBench, withFolder } from '../workspace.js'
 
-const [, , what, folder = '', start = '0', first_run = '0'] = process.argv
+const [, , what = '', folder = '', start = '0', first_run = '0', unit] = process.argv
+
+const open = () => openBench(folder, { start: Number(start), unit: unit as SteadyUnit })
 
 async function compact(): Promise<object> {
-  const workspace = openBench(folder, { start: Number(start) })
+  const workspace = open()
   for (let round = 0; round < 10; round++) {
-    const events = [...steadyRuns({ runs: 50, first_run: Number(first_run) + round * 50, now: () => workspace.clock.now() })]
+    const events = workspace.runs({ runs: 50, first_run: Number(first_run) + round * 50 })
     await appendInSegments(workspace, events, 50)
     await foldAll(workspace.turn)
   }
@@ -27,7 +29,7 @@ async function compact(): Promise<object> {
 }
 
 async function replayAll(): Promise<object> {
-  const live = openBench(folder, { start: Number(start) })
+  const live = open()
   return withFolder(async (scratchFolder) => {
     const scope = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
     const store = createLocalStore({ folder: scratchFolder, clock: live.clock, sync: false })
@@ -43,5 +45,16 @@ async function replayAll(): Promise<object> {
   })
 }
 
-const measured = what === 'replay' ? await replayAll() : await compact()
+/** The first turn loads the hot state, and finds nothing to fold. */
+async function takeOver(): Promise<object> {
+  const workspace = open()
+  const started = performance.now()
+  await workspace.turn.run()
+  const milliseconds = performance.now() - started
+  await workspace.close()
+  return { milliseconds }
+}
+
+const MEASURED: Readonly<Record<string, () => Promise<object>>> = { compact, replay: replayAll, takeover: takeOver }
+const measured = await MEASURED[what]?.()
 process.stdout.write(`${JSON.stringify({ ...measured, peak_rss_mb: process.resourceUsage().maxRSS / 1_024 })}\n`)

@@ -1,9 +1,9 @@
 // How fast a backlog is folded, and whether the next thousand events notice the history that came before them.
 
-import { STEADY_EVENTS_PER_RUN, steadyRuns } from '../../test/fixtures/steady-runs.js'
+import { STEADY_EVENTS_PER_RUN } from '../../test/fixtures/steady-runs.js'
 import { median, type Report } from '../report.js'
 import { appendInSegments, type BenchWorkspace, deploy, foldAll, openBench, withFolder } from '../workspace.js'
-import { describeSize, type LargeSize } from './large.js'
+import { describeSize, type LargeSize, nextRun } from './large.js'
 import type { SuiteOptions } from './options.js'
 
 export async function benchFoldBacklog(report: Report, { is_quick }: SuiteOptions): Promise<void> {
@@ -26,7 +26,7 @@ export async function benchFoldBacklog(report: Report, { is_quick }: SuiteOption
 
 async function backlog(workspace: BenchWorkspace, first_run: number, count: number): Promise<void> {
   const story = { runs: Math.ceil(count / 32), first_run, open_runs: 50, enqueued: true, heartbeats: 1 }
-  const events = [...steadyRuns({ ...story, now: () => workspace.clock.now() })].slice(0, count)
+  const events = workspace.runs(story).slice(0, count)
   await appendInSegments(workspace, events, 50)
 }
 
@@ -34,18 +34,36 @@ const EVENTS = 1_000
 const RUNS = EVENTS / STEADY_EVENTS_PER_RUN
 
 type Sample = { readonly ms: number; readonly bytes: number }
+type Order = 'consecutive' | 'scattered'
+type Ratios = { readonly ms: number; readonly bytes: number; readonly empty_ms: number; readonly setup: string }
 
-export async function benchHistory(report: Report, { is_quick }: SuiteOptions, large: BenchWorkspace, size: LargeSize): Promise<void> {
+export async function benchHistory(report: Report, options: SuiteOptions, large: BenchWorkspace, size: LargeSize): Promise<void> {
+  const { ms, bytes, empty_ms, setup } = await compare(options, large, size, 'consecutive')
+  report.add({ name: 'fold_history_ratio', value: ms, unit: 'ratio', target: '≤ 1.3', setup })
+  report.add({ name: 'fold_empty_ms', value: empty_ms, unit: 'ms', target: '≤ 120', setup: 'the same in the empty workspace' })
+  report.add({ name: 'write_history_ratio', value: bytes, unit: 'ratio', target: '≤ 1.2', setup })
+}
+
+/** Partitions that are there, all over the table: each has a row group of its own to be read. */
+export async function benchRandomHistory(report: Report, options: SuiteOptions, large: BenchWorkspace, size: LargeSize): Promise<void> {
+  const { ms, setup } = await compare(options, large, size, 'scattered')
+  report.add({ name: 'fold_history_random_ratio', value: ms, unit: 'ratio', target: '≤ 3', setup })
+}
+
+async function compare({ is_quick }: SuiteOptions, large: BenchWorkspace, size: LargeSize, order: Order): Promise<Ratios> {
   const rounds = is_quick ? 3 : 15
+  const first = await nextRun(large)
+  const story = { order, span: size.runs }
   const largeSamples: Sample[] = []
   const emptySamples: Sample[] = []
   for (let round = -2; round < rounds; round++) {
     // In turn, so that both meet the same machine; the first rounds warm the process up.
-    const inLarge = await foldThousand(large, size.runs + (round + 2) * RUNS)
+    const first_run = first + (round + 2) * RUNS
+    const inLarge = await foldThousand(large, { ...story, first_run })
     const inEmpty = await withFolder(async (folder) => {
-      const empty = openBench(folder)
+      const empty = openBench(folder, { unit: large.unit })
       await deploy(empty)
-      const sample = await foldThousand(empty, size.runs + (round + 2) * RUNS)
+      const sample = await foldThousand(empty, { ...story, first_run })
       await empty.close()
       return sample
     })
@@ -55,14 +73,20 @@ export async function benchHistory(report: Report, { is_quick }: SuiteOptions, l
   }
   const ms = (samples: readonly Sample[]) => median(samples.map((sample) => sample.ms))
   const bytes = (samples: readonly Sample[]) => median(samples.map((sample) => sample.bytes))
-  const setup = `${EVENTS} events, ${RUNS} new runs over consecutive partitions, 50 a segment; large: ${describeSize(size)}; ${rounds} rounds in turn, medians, warm`
-  report.add({ name: 'fold_history_ratio', value: ms(largeSamples) / ms(emptySamples), unit: 'ratio', target: '≤ 1.3', setup })
-  report.add({ name: 'fold_empty_ms', value: ms(emptySamples), unit: 'ms', target: '≤ 120', setup: 'the same in the empty workspace' })
-  report.add({ name: 'write_history_ratio', value: bytes(largeSamples) / bytes(emptySamples), unit: 'ratio', target: '≤ 1.2', setup })
+  const which = order === 'consecutive' ? 'consecutive partitions' : `partitions drawn from all ${size.runs} of an asset`
+  const setup = `${EVENTS} events, ${RUNS} new runs over ${which}, 50 a segment; large: ${describeSize(size)}; ${rounds} rounds in turn, medians, warm`
+  return {
+    ms: ms(largeSamples) / ms(emptySamples),
+    bytes: bytes(largeSamples) / bytes(emptySamples),
+    empty_ms: ms(emptySamples),
+    setup,
+  }
 }
 
-async function foldThousand(workspace: BenchWorkspace, first_run: number): Promise<Sample> {
-  const events = [...steadyRuns({ runs: RUNS, first_run, now: () => workspace.clock.now() })]
+type Runs = { readonly first_run: number; readonly order: Order; readonly span: number }
+
+async function foldThousand(workspace: BenchWorkspace, runs: Runs): Promise<Sample> {
+  const events = workspace.runs({ ...runs, runs: RUNS })
   await appendInSegments(workspace, events, 50)
   const before = workspace.bytesWritten()
   const started = performance.now()

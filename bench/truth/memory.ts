@@ -5,12 +5,17 @@ import { join } from 'node:path'
 import { withCompiled } from '../compiled.js'
 import type { Report } from '../report.js'
 import type { BenchWorkspace } from '../workspace.js'
-import { describeSize, type LargeSize } from './large.js'
+import { describeSize, type LargeSize, nextRun } from './large.js'
 
-type Measured = { readonly peak_rss_mb: number; readonly events?: number; readonly seconds?: number }
+type Measured = {
+  readonly peak_rss_mb: number
+  readonly events?: number
+  readonly seconds?: number
+  readonly milliseconds?: number
+}
 
 export async function benchCompactMemory(report: Report, large: BenchWorkspace, size: LargeSize): Promise<void> {
-  const { peak_rss_mb } = await inChild('compact', large, size.runs + 1_000)
+  const { peak_rss_mb } = await inChild('compact', large, await nextRun(large))
   const setup = `own process: open, ten turns of 1,000 events, a due merge and a whole merge; ${describeSize(size)}`
   report.add({ name: 'compact_rss_mb', value: peak_rss_mb, unit: 'MB', target: '≤ 400', setup })
 }
@@ -22,9 +27,9 @@ export async function benchReplay(report: Report, large: BenchWorkspace, size: L
   report.add({ name: 'replay_rss_mb', value: peak_rss_mb, unit: 'MB', target: '≤ 1,024', setup: 'peak of the same process' })
 }
 
-const inChild = (what: string, large: BenchWorkspace, first_run: number): Promise<Measured> =>
+export const inChild = (what: 'compact' | 'replay' | 'takeover', large: BenchWorkspace, first_run: number): Promise<Measured> =>
   withCompiled((compiled) =>
-    measured([join(compiled, 'bench/truth/child.js'), what, large.folder, String(large.clock.now()), String(first_run)]),
+    measured([join(compiled, 'bench/truth/child.js'), what, large.folder, String(large.clock.now()), String(first_run), large.unit]),
   )
 
 function measured([what, ...args]: readonly [string, ...string[]]): Promise<Measured> {

@@ -4,10 +4,9 @@ import type { LooseRow } from '../../src/projections/tables.js'
 import { keyOfRow } from '../../src/projections/tables.js'
 import { readFresh } from '../../src/readers/fresh.js'
 import { readRows } from '../../src/readers/rows.js'
-import { steadyRuns } from '../../test/fixtures/steady-runs.js'
 import { percentile, type Report } from '../report.js'
 import { appendInSegments, type BenchWorkspace, deploy, openBench, withFolder } from '../workspace.js'
-import { describeSize, type LargeSize } from './large.js'
+import { describeSize, type LargeSize, nextRun } from './large.js'
 import type { SuiteOptions } from './options.js'
 
 const EVENTS_PER_SECOND = 200
@@ -59,7 +58,7 @@ export async function benchVisible(report: Report, { is_quick }: SuiteOptions): 
         }
       }
     })
-    const events = [...steadyRuns({ runs: (seconds * EVENTS_PER_SECOND) / 20, open_runs: 10, now: () => workspace.clock.now() })]
+    const events = workspace.runs({ runs: (seconds * EVENTS_PER_SECOND) / 20, open_runs: 10 })
     const started = performance.now()
     const appended: Promise<void>[] = []
     for (const [index, event] of events.entries()) {
@@ -106,7 +105,8 @@ export async function benchReads(report: Report, { is_quick }: SuiteOptions, lar
   const { reader, clock } = large
   const view = await reader.latest()
   if (view === undefined) throw new Error('The large workspace has no revision.')
-  const rows = await readRows(view, 'partition_status', [], size.runs * 6)
+  // Rows all over the table; of a million a tenth is enough.
+  const rows = await readRows(view, 'partition_status', [], Math.min(size.runs * 6, 100_000))
   const pick = (index: number): LooseRow => rows[(index * 7_919) % rows.length] as LooseRow
   const where = [
     { column: 'asset_key', is: '=', value: 'core.orders' },
@@ -137,12 +137,13 @@ async function benchFresh(
   size: LargeSize,
   page: (index: number) => Promise<void>,
 ): Promise<void> {
+  const first = await nextRun(large)
   const turns = turnLoop(large, () => {})
   const delays: number[] = []
   // The first turns read the hot state and compile what folds: they are not counted.
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
-    const first_run = size.runs + 5_000 + (round + WARM_UP_ROUNDS) * 50
-    const events = [...steadyRuns({ runs: 50, first_run, now: () => large.clock.now() })]
+    const first_run = first + (round + WARM_UP_ROUNDS) * 50
+    const events = large.runs({ runs: 50, first_run })
     await appendInSegments(large, events, 50)
     const asked = Array.from({ length: READERS }, async (_, index) => {
       const started = performance.now()
