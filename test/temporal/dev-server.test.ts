@@ -1,5 +1,6 @@
 // The Temporal dev server that tests and `servo dev` start: it is whole when it is there, and gone when it is stopped.
 
+import { randomUUID } from 'node:crypto'
 import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -58,6 +59,27 @@ describe('a server that is there', () => {
     const { searchAttributes } = await client.workflow.getHandle(id).describe()
     expect(searchAttributes).toMatchObject({ ServoKind: ['schedule'], ServoNextFireAt: [new Date(0)] })
   })
+})
+
+/** Run time-outs are timers of the server, and need no worker. */
+async function timedOut({ client }: { readonly client: Client }, timeout_ms: number): Promise<void> {
+  const id = `timer-${timeout_ms}-${randomUUID()}`
+  const handle = await client.workflow.start('nobodyPolls', {
+    workflowId: id,
+    taskQueue: 'nobody',
+    workflowRunTimeout: timeout_ms,
+  })
+  await expect(handle.result()).rejects.toMatchObject({ cause: { name: 'TimeoutFailure' } })
+}
+
+// With the default each of them takes more than a second, because the one before it moved the server's mark that far.
+test('timers of less than a second are not rounded up to one', async () => {
+  const count = 20
+  const began = performance.now()
+  for (let i = 0; i < count; i++) await timedOut(temporal(), 50)
+  const took_ms = performance.now() - began
+  expect(took_ms).toBeGreaterThanOrEqual(count * 50)
+  expect(took_ms).toBeLessThan((count * 1_000) / 2)
 })
 
 describe('starting and stopping', () => {

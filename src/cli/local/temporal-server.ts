@@ -21,13 +21,15 @@ const CALL_TIMEOUT_MS = 5_000
 const STOP_TIMEOUT_MS = 10_000
 const LOG_LINES_SHOWN = 15
 
-/** The limits of a shared cluster would throttle a thousand loops that are due in one second. One machine limits itself. */
+/** The limits of a shared cluster would throttle a thousand loops that are due in one second. One machine limits itself. And
+ *  a cluster rounds a timer that is near up to a second from now, lest the clocks of its hosts differ: here is one clock. */
 const DYNAMIC_CONFIG = {
   'frontend.rps': 20_000,
   'frontend.namespaceRPS': 20_000,
   'history.rps': 20_000,
   'matching.rps': 20_000,
   'matching.persistenceMaxQPS': 20_000,
+  'history.timerProcessorMaxTimeShift': '100ms',
 } as const
 
 /** Temporal's IndexedValueType, as its operator service answers it. */
@@ -107,7 +109,7 @@ function serverArguments({ port, ui_port, db_file, namespace = NAMESPACE_DEFAULT
     ...(ui_port === undefined ? ['--headless'] : ['--ui-ip', HOST, '--ui-port', String(ui_port), '--ui-disable-news-fetch']),
     ...(db_file === undefined ? [] : ['--db-filename', db_file]),
     ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
-    ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${value}`]),
+    ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
   ]
 }
 
