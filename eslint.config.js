@@ -120,7 +120,38 @@ const PURITY_GLOBALS = bans('core', [
   { name: 'globalThis', message: PASS_IT, example: 'export const f = () => globalThis' },
 ])
 
-export const BANS = [...HOUSE_BANS, ...ENVIRONMENT_BANS, ...STORE_WRITE_BANS, ...DEFAULT_CASE_BANS, ...PURITY_BANS, ...PURITY_GLOBALS]
+const KEEP_IN_LOOP =
+  'Keep it inside the loop: all loops of a process share one copy of the modules (scripts/build.js), and its state with it.'
+const AT_TOP = ':matches(Program, Program > ExportNamedDeclaration) > VariableDeclaration'
+const MODULE_STATE_BANS = bans('workflows', [
+  {
+    selector: `${AT_TOP}[kind='let']`,
+    message: KEEP_IN_LOOP,
+    example: 'let turns = 0\nexport const next = () => ++turns',
+  },
+  {
+    selector: `${AT_TOP} > VariableDeclarator > NewExpression[callee.name=/^(Map|Set|WeakMap|WeakSet|Array)$/].init`,
+    message: KEEP_IN_LOOP,
+    example: 'export const known = new Map<string, number>()',
+  },
+  {
+    selector: `${AT_TOP} > VariableDeclarator > :matches(ArrayExpression[elements.length=0], ObjectExpression[properties.length=0]).init`,
+    message: KEEP_IN_LOOP,
+    example: 'const seen: string[] = []\nexport const see = (id: string) => seen.push(id)',
+  },
+])
+/** What workflows import of core: no more than .dependency-cruiser.cjs lets them, and what that imports. */
+const REACHED_BY_WORKFLOWS = ['ids', 'names', 'limits', 'time', 'errors'].map((name) => `src/core/${name}.ts`)
+
+export const BANS = [
+  ...HOUSE_BANS,
+  ...ENVIRONMENT_BANS,
+  ...STORE_WRITE_BANS,
+  ...DEFAULT_CASE_BANS,
+  ...PURITY_BANS,
+  ...PURITY_GLOBALS,
+  ...MODULE_STATE_BANS,
+]
 
 /** Lines of a function without those of the functions inside it: a factory that returns ten short closures is short. */
 const ownLines = {
@@ -197,6 +228,14 @@ export default [
       'no-restricted-syntax': noSyntax(HOUSE_BANS, ENVIRONMENT_BANS, STORE_WRITE_BANS, PURITY_BANS),
       'no-restricted-globals': ['error', ...PURITY_GLOBALS.map(({ name, message }) => ({ name, message }))],
     },
+  },
+  {
+    files: ['src/workflows/**/*.ts'],
+    rules: { 'no-restricted-syntax': noSyntax(HOUSE_BANS, ENVIRONMENT_BANS, STORE_WRITE_BANS, MODULE_STATE_BANS) },
+  },
+  {
+    files: REACHED_BY_WORKFLOWS,
+    rules: { 'no-restricted-syntax': noSyntax(HOUSE_BANS, ENVIRONMENT_BANS, STORE_WRITE_BANS, PURITY_BANS, MODULE_STATE_BANS) },
   },
   {
     files: ['src/projections/**/*.ts'],

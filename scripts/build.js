@@ -38,7 +38,9 @@ async function bundleWorkflows(folder) {
   const said = []
   const logger = new DefaultLogger('INFO', ({ message }) => said.push(message))
   try {
-    const { code } = await bundleWorkflowCode({ workflowsPath: `${folder}/workflows/index.js`, logger })
+    const workflowsPath = `${folder}/workflows/index.js`
+    // Preloaded, so that all loops share one copy of the modules: no module of the workflows holds state (eslint.config.js).
+    const { code } = await bundleWorkflowCode({ workflowsPath, preloadModules: [workflowsPath], logger })
     writeFileSync(`${folder}/workflow-bundle.cjs`, code)
   } catch (error) {
     rmSync(folder, { recursive: true, force: true })

@@ -52,8 +52,9 @@ const TIMINGS: LoopTimings = { backstop_ms: BACKSTOP_MS, backstop_ms_max: BACKST
 /** A turn is over within seconds; what takes longer is cut off and done again by the next process. */
 const SHUTDOWN_GRACE_MS = 10_000
 const SHUTDOWN_FORCE_MS = 15_000
-/** Loops of one workspace: one a schedule, and a few. One that is not kept is replayed from its history with each look. */
-const CACHED_WORKFLOWS_MAX = 1_500
+/** Loops of one workspace: of a thousand schedules, and a few. One that is not kept is replayed from its history with each
+ *  look; each that is takes some 0.1 MB. */
+const CACHED_WORKFLOWS_MAX = 1_100
 /** How long a step of a loop waits for the process that has the loop in its memory. That one may be dead, and another can
  *  read the loop's history within a moment. */
 const STICKY_WAIT_MS = 3_000
