@@ -214,6 +214,10 @@ describe('a statement is stopped', () => {
     }
   })
 
+  test('not before its time, however long that is', async () => {
+    expect((await ask('select count(*) as n from range(100000000)', { timeout_ms: 1_000 * 3_600_000 })).rows).toEqual([{ n: 100_000_000 }])
+  })
+
   test('when it needs too much memory, for its work or for its rows', async () => {
     const needs = [
       'select count(distinct hash(range)) from range(100000000)',

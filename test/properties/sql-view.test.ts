@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { floorTo, HOUR_MS } from '../../src/core/time.js'
+import { DAY_MS, floorTo, HOUR_MS } from '../../src/core/time.js'
 import { expiryCut, isExpired, RETENTION } from '../../src/projections/retention.js'
 import { type LooseRow, type TableName, tableNamed } from '../../src/projections/tables.js'
 import { FILE_LAYOUTS } from '../../src/tables/columns/file-column.js'
@@ -70,6 +70,14 @@ function asRow(table: TableName, row: Readonly<Record<string, unknown>>): LooseR
   return Object.fromEntries(entries) as LooseRow
 }
 
+/** So few that most keys have several versions. */
+function fewKeys(random: Random, table: TableName): Readonly<Record<string, () => string>> {
+  const { key, columns } = tableNamed(table)
+  const texts = key.filter((name) => columns[name]?.type === 'string')
+  const choices = ['', 'a', "a'b", 'é', '\uffff', '😀', 'z'].slice(0, texts.length === 1 ? 7 : 4)
+  return Object.fromEntries(texts.map((name) => [name, () => random.pick(choices)]))
+}
+
 /** Runs of parts that do not overlap, above and below one another in any order of their versions. */
 async function randomFiles(
   random: Random,
@@ -79,7 +87,7 @@ async function randomFiles(
   const files: ViewFile[] = []
   const all: LooseRow[] = []
   for (const row_version of [1, 2, 3, 4].sort(() => random.next() - 0.5).slice(0, runs)) {
-    const rows = randomRows(random, table, 1 + random.below(60), { row_version: () => row_version })
+    const rows = randomRows(random, table, 1 + random.below(60), { ...fewKeys(random, table), row_version: () => row_version })
     const size = random.isTrue(0.5) ? rows.length : 1 + random.below(20)
     for (let start = 0; start < rows.length; start += size) {
       files.push(await write(table, rows.slice(start, start + size), { period: null }))
@@ -95,7 +103,7 @@ describe(`a view (seed ${seed})`, () => {
     let expired = 0
     for (let round = 0; round < ROUNDS; round++) {
       const { files, all } = await randomFiles(random, table, round === 0 ? 0 : 1 + random.below(4))
-      const fold_time = BEGIN + random.below(6) * 1_001 + (round % 2 === 0 ? 31 * 24 * HOUR_MS : 0)
+      const fold_time = BEGIN + random.below(6) * 1_001 + (round % 2 === 0 ? 31 * DAY_MS : 0)
       const newest = newestOfEach(table, all)
       const live = newest.filter((row) => !isExpired(table, row, fold_time, RETENTION))
       expired += newest.length - live.length
@@ -137,6 +145,18 @@ describe(`a view (seed ${seed})`, () => {
         .filter((part) => part.includes('read_parquet'))
       expect(files.map(({ path }) => compared.includes(path.replaceAll("'", "''")))).toEqual([false, false, true, true, true])
     }
+  })
+
+  test('of refusals compares versions of all periods: what was refused may come again on another day', async () => {
+    const random = createRandom(`${seed}/refusals`)
+    const days = [0, 1].map((day) => floorTo(BEGIN, DAY_MS) + day * DAY_MS)
+    const [first] = randomRows(random, 'refusals', 1, { row_version: () => 1, folded_at: () => days[0] })
+    const again = { ...(first as LooseRow), row_version: 2, folded_at: days[1] }
+    const files = [
+      await write('refusals', [first as LooseRow], { period: days[0] as number }),
+      await write('refusals', [again], { period: days[1] as number }),
+    ]
+    expect(await rowsOf('refusals', files, BEGIN + DAY_MS)).toEqual([again])
   })
 
   test('asks for few rows and leaves out files of other keys, with the same answer', async () => {
