@@ -6,6 +6,7 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '../../../bin/config.js'
 import { messageOf } from '../../../core/errors.js'
+import { WORKER_SLOTS_DEFAULT } from '../../../core/limits.js'
 import { type DataFolder, openDataFolder } from './data-folder.js'
 import { exportLine } from './exports.js'
 import { startGuard } from './guard.js'
@@ -18,6 +19,16 @@ import { type FoundTemporal, findTemporal, type KeptTemporal, keepTemporal, temp
 import { watchCode } from './watch.js'
 
 export type DevOptions = Ports & { readonly data: string; readonly slots: string }
+
+/** What `servo dev` has where nobody says otherwise. No module here reads it: `npm start` does, in scripts/start.js. */
+export const DEV_DEFAULTS: DevOptions = {
+  port: '7800',
+  workerPort: '7801',
+  temporalPort: '7233',
+  uiPort: '8233',
+  data: '.servo',
+  slots: String(WORKER_SLOTS_DEFAULT),
+}
 
 type Dev = {
   readonly api_url: string
