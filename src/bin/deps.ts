@@ -15,7 +15,7 @@ import type { ObjectStore } from '../storage/object-store.js'
 import { openStore, storeFault } from '../storage/open.js'
 import { readingAgain } from '../storage/read-again.js'
 import { scopedStore } from '../storage/scoped.js'
-import { createFileCache } from '../tables/cache.js'
+import { createFileCache, type FileCache } from '../tables/cache.js'
 import { createParquetFiles } from '../tables/parquet-files.js'
 import type { TableFiles } from '../tables/table-files.js'
 import type { TurnDeps } from '../turn/pass.js'
@@ -43,6 +43,8 @@ export type WorkspaceConfig = Scope & {
 export type Deps = {
   readonly store: ObjectStore
   readonly files: TableFiles
+  /** Where the table files lie on local disk. */
+  readonly cache: FileCache
   readonly scope: Scope
   readonly clock: Clock
   readonly random: RandomBytes
@@ -64,10 +66,12 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
   // Made when the first copy comes: a folder store needs none, and a process that is killed leaves nothing behind.
   const temporary = join(tmpdir(), `servo-cache-${Buffer.from(random(8)).toString('hex')}`)
   const folder = config.cache_folder ?? temporary
-  const files = tableFiles(store, scope, folder, config.duckdb_memory_mb ?? DUCKDB_MEMORY_MB)
+  const cache = fileCache(store, folder)
+  const files = tableFiles(cache, scope, config.duckdb_memory_mb ?? DUCKDB_MEMORY_MB)
   return {
     store,
     files,
+    cache,
     scope,
     clock: systemClock,
     random,
@@ -79,10 +83,10 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
   }
 }
 
-function tableFiles(store: ObjectStore, scope: Scope, folder: string, memory_limit_mb: number): TableFiles {
-  const cache = createFileCache({ store, folder, bytes_max: CACHE_BYTES_MAX })
-  return createParquetFiles({ cache, scope, memory_limit_mb, threads: 2, connections: 2 })
-}
+const fileCache = (store: ObjectStore, folder: string): FileCache => createFileCache({ store, folder, bytes_max: CACHE_BYTES_MAX })
+
+const tableFiles = (cache: FileCache, scope: Scope, memory_limit_mb: number): TableFiles =>
+  createParquetFiles({ cache, scope, memory_limit_mb, threads: 2, connections: 2 })
 
 /** What a turn needs, where no controller decides anything. */
 export const turnDeps = (deps: Deps, appender: Appender, log?: (message: string) => void): TurnDeps => ({
@@ -101,7 +105,7 @@ export async function openScratch(
 ): Promise<{ readonly store: ObjectStore; readonly files: TableFiles; readonly close: () => Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'servo-replay-'))
   const store = createLocalStore({ folder, clock: deps.clock, sync: false })
-  const files = tableFiles(store, deps.scope, join(folder, 'cache'), DUCKDB_MEMORY_MB)
+  const files = tableFiles(fileCache(store, join(folder, 'cache')), deps.scope, DUCKDB_MEMORY_MB)
   return {
     store,
     files,

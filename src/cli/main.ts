@@ -123,6 +123,11 @@ const GROUPS: readonly Group[] = [
     summary: 'show the rows of a table, now or as they were',
     load: async () => (await import('./local/table.js')).addTableCommand,
   },
+  {
+    name: 'sql',
+    summary: 'read all tables at one revision with SQL, now or as they were',
+    load: async () => (await import('./local/sql.js')).addSqlCommand,
+  },
 ]
 
 /** Runs what the arguments after the program's name ask for, and answers the exit code. Never throws. */

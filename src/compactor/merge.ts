@@ -22,7 +22,7 @@ import {
   type Revision,
   revisionName,
 } from '../tables/revision.js'
-import { type PublishedPointer, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
+import { freshParts, type PublishedPointer, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
 import type { EncodedFile, MergeOptions } from '../tables/table-files.js'
 import { writeChainPages } from './chain.js'
 import { type MergePlan, planMerge } from './merge-plan.js'
@@ -125,18 +125,6 @@ async function mergeTables(
   }
   return merged
 }
-
-const freshParts = (delta: Revision, table: TableName): Part[] =>
-  delta.files_added
-    .filter((file) => file.table === table)
-    .map(({ table: _table, periods, ...reference }) => ({
-      ...reference,
-      level: 0,
-      times: {},
-      filter: null,
-      period: null,
-      ...(periods === undefined ? {} : { periods: periods.map(instantMs) }),
-    }))
 
 type Group =
   | { readonly kind: 'live'; readonly period: number | null; readonly parts: readonly Part[]; readonly isFinished: boolean }

@@ -3,7 +3,7 @@
 
 import { assert, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import { type Clock, floorTo, instantMs, instantText } from '../core/time.js'
+import { type Clock, floorTo, instantText } from '../core/time.js'
 import { newUlid, type RandomBytes } from '../core/ulid.js'
 import type { RetentionPolicy } from '../projections/retention.js'
 import { type ChangedRows, type LooseRow, sortedRows, type TableName, tableNamed } from '../projections/tables.js'
@@ -15,6 +15,7 @@ import {
   encodeCheckpoint,
   encodeRevision,
   type FoldedSegment,
+  freshPart,
   l0Name,
   type OutcomeCounts,
   type Part,
@@ -124,16 +125,7 @@ function ownCheckpoint(deps: PublishDeps, publication: Publication, revision_id:
   const tables = new Map<TableName, Part[]>()
   for (const [table, parts] of snapshot?.checkpoint.tables ?? []) tables.set(table, [...parts])
   const addAtLevelZero = (table: TableName, file: AddedFile, times: Part['times']) => {
-    const { table: _table, periods, ...reference } = file
-    const part: Part = {
-      ...reference,
-      level: 0,
-      times,
-      filter: null,
-      period: null,
-      ...(periods === undefined ? {} : { periods: periods.map(instantMs) }),
-    }
-    tables.set(table, [...(tables.get(table) ?? []), part])
+    tables.set(table, [...(tables.get(table) ?? []), freshPart(file, times)])
   }
   for (const delta of snapshot?.deltas ?? []) for (const file of delta.files_added) addAtLevelZero(file.table, file, {})
   for (const { added, times } of written) addAtLevelZero(added.table, added, times)

@@ -44,7 +44,8 @@ export const IDEMPOTENCY_KEYS = defineTable({
   key: ['idempotency_key'],
   residency: 'on_disk',
   bloom: true,
-  period: { column: 'folded_hour_at', unit_ms: HOUR_MS, keep_for: 'idempotency_hours' },
+  // A key that was applied is taken until it expires.
+  period: { column: 'folded_hour_at', unit_ms: HOUR_MS, keep_for: 'idempotency_hours', holds_key_once: true },
   columns: {
     idempotency_key: column.string,
     event_id: column.string,
@@ -58,7 +59,8 @@ export const REFUSALS = defineTable({
   key: ['idempotency_key', 'event_id'],
   residency: 'on_disk',
   bloom: true,
-  period: { column: 'folded_at', unit_ms: DAY_MS, keep_for: 'refusals_days' },
+  // What was refused may come again on another day, in another segment.
+  period: { column: 'folded_at', unit_ms: DAY_MS, keep_for: 'refusals_days', holds_key_once: false },
   columns: {
     idempotency_key: column.string,
     event_id: column.string,

@@ -25,7 +25,7 @@ export const RETENTION: RetentionPolicy = {
 }
 
 /** Rows whose instant in this column is below `at` have expired; those without an instant never do. */
-type ExpiryCut = { readonly column: string; readonly at: number }
+export type ExpiryCut = { readonly column: string; readonly at: number }
 
 /** Cuts fall on whole hours or days, so a part of one period goes whole, and nothing goes before its time is full. */
 export function expiryCut(table: TableName, fold_time: number, retention: RetentionPolicy): ExpiryCut | undefined {

@@ -74,7 +74,13 @@ export type Table<Name extends string = string, C extends Columns = Columns, Key
   /** Bloom filter files beside the parts: for tables that are asked for random absent keys. */
   readonly bloom: boolean
   /** Parts never mix two values of this column floored to the unit, and are dropped whole when it expires. */
-  readonly period?: { readonly column: string; readonly unit_ms: number; readonly keep_for: 'idempotency_hours' | 'refusals_days' }
+  readonly period?: {
+    readonly column: string
+    readonly unit_ms: number
+    readonly keep_for: 'idempotency_hours' | 'refusals_days'
+    /** A key that has not expired is in one period alone: who reads all rows need not compare periods with each other. */
+    readonly holds_key_once: boolean
+  }
   /** Instants whose minimum and maximum each part carries in the checkpoint. */
   readonly times: readonly string[]
 }

@@ -10,7 +10,7 @@ type Api = typeof import('@duckdb/node-api')
 const load = createRequire(import.meta.url)
 
 /** A tenth of a second and 10 MB, which a process that only writes never pays. */
-const loadApi = (): Api => load('@duckdb/node-api') as Api
+export const loadApi = (): Api => load('@duckdb/node-api') as Api
 
 export type SqlType = 'VARCHAR' | 'INTEGER' | 'BIGINT' | 'DOUBLE' | 'BOOLEAN' | 'TIMESTAMPTZ'
 
@@ -53,7 +53,7 @@ export function createDuckDb({ memory_limit_mb, threads, connections }: DuckDbOp
     if (count >= connections) return new Promise((resolve, reject) => waiting.push({ resolve, reject }))
     count++
     try {
-      opening ??= openInstance(memory_limit_mb, threads)
+      opening ??= openInstance(memory_limit_mb, threads, [LOCK])
       return await (await opening).connect()
     } catch (error) {
       count--
@@ -97,16 +97,18 @@ export function createDuckDb({ memory_limit_mb, threads, connections }: DuckDbOp
   }
 }
 
+/** Of every database: each adds what it allows, and locks them. */
 const SETTINGS = [
   // Files never change, so what their footers say may be kept; their content the operating system keeps already.
   'SET GLOBAL parquet_metadata_cache = true',
   'SET GLOBAL enable_external_file_cache = false',
   // A query that is too large fails: it shall not fill a disk.
   "SET GLOBAL temp_directory = ''",
-  'SET GLOBAL lock_configuration = true',
 ]
 
-async function openInstance(memory_limit_mb: number, threads: number): Promise<DuckDBInstance> {
+export const LOCK = 'SET GLOBAL lock_configuration = true'
+
+export async function openInstance(memory_limit_mb: number, threads: number, settings: readonly string[]): Promise<DuckDBInstance> {
   const instance = await loadApi().DuckDBInstance.create(':memory:', {
     memory_limit: `${memory_limit_mb}MB`,
     threads: String(threads),
@@ -114,7 +116,7 @@ async function openInstance(memory_limit_mb: number, threads: number): Promise<D
     autoload_known_extensions: 'false',
   })
   const connection = await instance.connect()
-  for (const setting of SETTINGS) await connection.run(setting)
+  for (const setting of [...SETTINGS, ...settings]) await connection.run(setting)
   connection.closeSync()
   return instance
 }

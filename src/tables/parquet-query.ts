@@ -30,7 +30,7 @@ const SQL_TYPES = {
   timestamp: 'TIMESTAMPTZ',
 } as const satisfies Record<ColumnType, SqlType>
 
-export const sqlTypeOf = ({ type }: Column): SqlType => SQL_TYPES[type]
+export const sqlTypeOf = ({ type }: Pick<Column, 'type'>): SqlType => SQL_TYPES[type]
 
 /** Paths of hive partitions hold `tenant=…`, which must not become columns. */
 export const readParquet: SourceSql = (paths) => `read_parquet([${paths.map(quote).join(', ')}], hive_partitioning = false)`

@@ -153,6 +153,12 @@ export type Part = FileReference & {
   readonly periods?: readonly number[]
 }
 
+/** A file of L0 as a part of the base: of level 0, until a merge takes it in. */
+export function freshPart({ table: _table, periods, ...reference }: Revision['files_added'][number], times: Part['times']): Part {
+  const mixed = periods === undefined ? {} : { periods: periods.map(instantMs) }
+  return { ...reference, level: 0, times, filter: null, period: null, ...mixed }
+}
+
 export type Checkpoint = Omit<CheckpointDocument, 'tables'> & { readonly tables: ReadonlyMap<TableName, readonly Part[]> }
 
 const textDecoder = new TextDecoder('utf-8', { fatal: true })

@@ -11,6 +11,7 @@ import { EMPTY_OVERLAY, loadedOnce, type Overlay, overlayAfter, overlayRowCount,
 import {
   type Checkpoint,
   checkpointName,
+  freshPart,
   type Part,
   POINTER_NAME,
   type Pointer,
@@ -123,6 +124,16 @@ export function stillOpen(names: ReadonlySet<string>, { watermarks }: Revision):
 }
 
 export const partsOf = (snapshot: Snapshot, table: TableName): readonly Part[] => snapshot.checkpoint.tables.get(table) ?? []
+
+/** The files that a revision added to a table, as parts of level 0. */
+export const freshParts = (delta: Revision, table: TableName): Part[] =>
+  delta.files_added.filter((file) => file.table === table).map((file) => freshPart(file, {}))
+
+/** Every file that has rows of the table at this revision. They overlap: of a key the highest row_version counts. */
+export const filesAt = (snapshot: Snapshot, table: TableName): readonly Part[] => [
+  ...partsOf(snapshot, table),
+  ...snapshot.deltas.flatMap((delta) => freshParts(delta, table)),
+]
 
 /** Rows that only memory holds until the next base merge: what makes a merge due besides the number of deltas. */
 export const overlaySize = (snapshot: Snapshot): number => overlayRowCount(snapshot.overlay)

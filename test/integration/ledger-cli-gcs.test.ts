@@ -1,4 +1,4 @@
-// The commands of `servo ledger` and `servo table` on a bucket: the real client against a real fake-gcs-server. What each
+// The commands of `servo ledger`, `servo table` and `servo sql` on a bucket: the real client against a real fake-gcs-server. What each
 // prints in every case is tested on a folder (ledger-cli.test.ts); here that nothing in them needs a folder.
 
 import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type FakeGcs, startFakeGcs } from '../fixtures/fake-gcs.js'
+import { TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
 import { STEADY_EVENTS_PER_RUN } from '../fixtures/steady-runs.js'
 import { deployLines, STORY_SCOPE, storyLines } from '../fixtures/story-file.js'
@@ -93,6 +94,22 @@ test(
     expect(rows).toMatchObject([{ state: 'SUCCEEDED' }, { state: 'SUCCEEDED' }])
     expect(await readdir(cache)).toContainEqual(expect.stringMatching(/\.parquet$/))
     expect(jsonOf(await table('tasks', ...where, '--as-of', '1'))).toHaveLength(2)
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'sql reads every table, now and as it was, and names the objects',
+  async () => {
+    const sql = (...args: readonly string[]): Promise<Finished> => runServo(['sql', ...place, ...args])
+    const text = 'select r.state, count(*) as tasks from runs r join tasks t using (run_id) group by 1'
+    expect(await sql(text)).toMatchObject({ code: 0, stdout: expect.stringMatching(/SUCCEEDED +│ 12 /) })
+    expect(jsonOf(await sql(text, '--json', '--as-of', '1', '--cache', join(folder, 'cache')))).toEqual([{ state: 'SUCCEEDED', tasks: 12 }])
+    const { tables } = jsonOf(await sql('--files', '--json')) as { tables: { files: { path: string }[] }[] }
+    const paths = tables.flatMap(({ files }) => files.map(({ path }) => path))
+    expect(paths.length).toBeGreaterThan(0)
+    const objects = `gs://${server.bucket}/some/prefix/tenant=${TENANT_ID}/workspace=${WORKSPACE_ID}/state/orchestration/`
+    expect(paths.filter((path) => !path.startsWith(objects))).toEqual([])
   },
   TIMEOUT_MS,
 )

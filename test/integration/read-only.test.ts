@@ -14,6 +14,8 @@ const READING = [
   ['ledger', 'tail'],
   ['ledger', 'replay'],
   ['table', 'pools'],
+  ['sql', 'select * from pools'],
+  ['sql', '--files'],
 ] as const
 
 let folder = ''

@@ -9,6 +9,7 @@ import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { REPAIR } from './repair.js'
 import { SCHEDULES } from './schedules.js'
+import { SQL } from './sql.js'
 import { STORE } from './store.js'
 import { SURVIVAL } from './survival.js'
 import { TELEMETRY } from './telemetry.js'
@@ -484,6 +485,7 @@ export const MUTANTS: readonly Mutant[] = [
   MAINTENANCE,
   READING,
   STORE,
+  SQL,
   EXECUTION,
   REPAIR,
   SURVIVAL,

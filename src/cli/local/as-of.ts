@@ -1,0 +1,33 @@
+// The revision that a command looks at: the newest, or an older one by `--as-of`.
+
+import { type Command, InvalidArgumentError } from 'commander'
+import { type Deps, openReader } from '../../bin/deps.js'
+import { missing } from '../../core/errors.js'
+import { isUlid } from '../../core/ids.js'
+import { type Moment, openAsOf } from '../../readers/as-of.js'
+import type { View } from '../../readers/reader.js'
+import type { StoreOptions } from './options.js'
+
+export type AsOfOptions = StoreOptions & { readonly asOf?: Moment }
+
+export const withAsOf = (command: Command): Command =>
+  command.option(
+    '--as-of <moment>',
+    'a revision (its number or id; 2025 is a number) or an instant such as 2025-01-15T10:00:00Z',
+    parseMoment,
+  )
+
+function parseMoment(text: string): Moment {
+  if (/^[0-9]{1,15}$/.test(text)) return { sequence: Number(text) }
+  if (isUlid(text)) return { revision: text }
+  const at = Date.parse(text)
+  if (Number.isNaN(at)) throw new InvalidArgumentError('Give a revision (its number or id) or an instant such as 2025-01-15T10:00:00Z.')
+  return { at }
+}
+
+export async function openView(deps: Deps, { asOf }: AsOfOptions): Promise<View> {
+  const reader = openReader(deps)
+  const view = asOf === undefined ? await reader.latest() : reader.viewOf(await openAsOf(deps, asOf))
+  if (view === undefined) throw missing(`${deps.store.label} has no revision yet: run \`servo ledger compact\` first.`)
+  return view
+}
