@@ -5,7 +5,12 @@ import { API_URL_DEFAULT, type ApiClient, createApiClient, type Query } from './
 import type { Screen } from './screen.js'
 
 /** What a command is told of the process that it runs in. */
-export type Around = { readonly environment: Readonly<Record<string, string | undefined>>; readonly screen: Screen }
+export type Around = {
+  readonly environment: Readonly<Record<string, string | undefined>>
+  /** undefined: the system knows none. */
+  readonly loginName: () => string | undefined
+  readonly screen: Screen
+}
 
 export type ApiOptions = { readonly api: string; readonly json?: boolean }
 
@@ -18,7 +23,7 @@ export const withApi = (command: Command): Command =>
     .addOption(new Option('--api <url>', `where Servo's API is; ${TOKEN_VARIABLE} has its token`).env('SERVO_API').default(API_URL_DEFAULT))
     .option('--json', 'print one JSON value for programs')
 
-export const sessionOf = ({ api, json }: ApiOptions, { environment, screen }: Around): Session => ({
+export const sessionOf = ({ api, json }: ApiOptions, { environment, screen }: Pick<Around, 'environment' | 'screen'>): Session => ({
   client: createApiClient({ url: api, token: environment[TOKEN_VARIABLE] || undefined }),
   json: json === true,
   screen,

@@ -6,6 +6,7 @@ import { Command, CommanderError } from 'commander'
 import { isOperatingError, messageOf } from '../core/errors.js'
 import type { Around } from './api-command.js'
 import { ApiError } from './client.js'
+import { loginNameOf } from './commanded.js'
 import { DONE, type ExitCode, exitCodeOf, FAILED, FailedError, USAGE, UsageError } from './exit-code.js'
 import { problemText } from './problem-text.js'
 import { screenOf } from './screen.js'
@@ -17,7 +18,11 @@ type Group = {
   readonly load: () => Promise<(group: Command) => void>
 }
 
-const around = (): Around => ({ environment: process.env, screen: screenOf(process.stdout, process.env) })
+const around = (): Around => ({
+  environment: process.env,
+  loginName: loginNameOf,
+  screen: screenOf(process.stdout, process.env),
+})
 
 const GROUPS: readonly Group[] = [
   {

@@ -6,11 +6,12 @@ import type { Pool, PoolAccepted } from './answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from './api-command.js'
 import { parseCap } from './arguments.js'
 import { ApiError } from './client.js'
+import { type CommandedOptions, commandedBy, withCommanded } from './commanded.js'
 import { note, printJson, printLine, printTable } from './local/print.js'
 import { momentText } from './moments.js'
 import { assertTaken, PENDING_HINT } from './outcome.js'
 
-type CapOptions = ApiOptions & { readonly reason?: string; readonly wait?: boolean }
+type CapOptions = ApiOptions & CommandedOptions & { readonly wait?: boolean }
 
 const POOL_WORDS = 'global, pool:NAME, location:NAME, tag:KEY=VALUE, or tag:KEY for each value of it'
 
@@ -28,20 +29,15 @@ export function addPoolCommands(group: Command, around: Around): void {
   const set = withCap(withApi(group.command('set')).description('let at most so many tasks of a pool run at once; 0 closes it'))
     .argument('<pool>', POOL_WORDS)
     .argument('<number>', 'how many', parseCap)
-    .action((pool_key: string, max_running: number, options: CapOptions) =>
-      setCap(pool_key, max_running, options, sessionOf(options, around)),
-    )
+    .action((pool_key: string, max_running: number, options: CapOptions) => setCap(pool_key, max_running, options, around))
   withExample(set, 'servo pool set pool:warehouse 4', "servo pool set 'tag:team=data science' 2 --wait")
   const remove = withCap(withApi(group.command('remove')).description('take the cap of a pool away; what held before it holds again'))
     .argument('<pool>', POOL_WORDS)
-    .action((pool_key: string, options: CapOptions) => removeCap(pool_key, options, sessionOf(options, around)))
+    .action((pool_key: string, options: CapOptions) => removeCap(pool_key, options, around))
   withExample(remove, 'servo pool remove pool:warehouse')
 }
 
-const withCap = (command: Command): Command =>
-  command
-    .option('--reason <text>', 'why, for whoever reads the history')
-    .option('--wait', 'wait until it holds; exit code 0 only if it does')
+const withCap = (command: Command): Command => withCommanded(command).option('--wait', 'wait until it holds; exit code 0 only if it does')
 
 /** In a tag's value anything may be. */
 const poolPath = (pool_key: string): string => `/pools/${encodeURIComponent(pool_key)}`
@@ -89,10 +85,11 @@ function setText({ cap }: Pool, now: number): string {
   return `${momentText(cap.set_at, now)}${cap.set_by === null ? '' : ` by ${cap.set_by}`}`
 }
 
-async function setCap(pool_key: string, max_running: number, options: CapOptions, session: Session): Promise<void> {
+async function setCap(pool_key: string, max_running: number, options: CapOptions, around: Around): Promise<void> {
+  const session = sessionOf(options, around)
   // A tag is named by runs, which may be all over by now.
   const mayBeMisspelt = !session.json && !pool_key.startsWith('tag:') && !(await isThere(pool_key, session))
-  const body = { max_running, ...reasonOf(options) }
+  const body = { max_running, ...commandedBy(options, around) }
   const accepted = await session.client.send<PoolAccepted>('PUT', poolPath(pool_key), body, sent(options))
   told(accepted, session, `${pool_key} takes at most ${max_running} at once${max_running === 0 ? ': it is closed' : ''}`)
   if (mayBeMisspelt) {
@@ -100,8 +97,9 @@ async function setCap(pool_key: string, max_running: number, options: CapOptions
   }
 }
 
-async function removeCap(pool_key: string, options: CapOptions, session: Session): Promise<void> {
-  const accepted = await session.client.send<PoolAccepted>('DELETE', poolPath(pool_key), reasonOf(options), sent(options))
+async function removeCap(pool_key: string, options: CapOptions, around: Around): Promise<void> {
+  const session = sessionOf(options, around)
+  const accepted = await session.client.send<PoolAccepted>('DELETE', poolPath(pool_key), commandedBy(options, around), sent(options))
   told(accepted, session, `${pool_key} has no cap of its own`)
 }
 
@@ -116,7 +114,6 @@ async function isThere(pool_key: string, { client }: Session): Promise<boolean> 
   }
 }
 
-const reasonOf = ({ reason }: CapOptions) => (reason === undefined ? {} : { reason })
 const sent = ({ wait }: CapOptions) => ({ query: wait === true ? { wait: true } : {}, idempotency_key: randomUUID() })
 
 function told(accepted: PoolAccepted, { json }: Session, sentence: string): void {

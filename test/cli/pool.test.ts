@@ -46,11 +46,11 @@ describe('servo pool', () => {
       stdout: 'pool:warehouse takes at most 3 at once, from the next turn on.',
     })
     at.world.releaseTurns()
-    const set = await at.servo('pool', 'set', 'pool:warehouse', '2', '--wait', '--reason', 'The warehouse is slow.')
+    const set = await at.servo('pool', 'set', 'pool:warehouse', '2', '--wait', '--reason', 'The warehouse is slow.', '--by', 'ada')
     expect(set).toMatchObject({ code: 0, stdout: 'pool:warehouse takes at most 2 at once, from now on.', stderr: '' })
     const shown = await at.servo('pool', 'show', 'pool:warehouse')
     expect(shown.stdout).toMatch(
-      /^pool {5}pool:warehouse\nrunning {2}0\nwaiting {2}0\ncap {6}2\nset {6}\d{4}-\d\d-\d\d .* ago\)$|just now\)$/,
+      /^pool {5}pool:warehouse\nrunning {2}0\nwaiting {2}0\ncap {6}2\nset {6}\d{4}-\d\d-\d\d .* (ago|\(just now)\) by ada$/,
     )
     expect(await at.servo('pool', 'remove', 'pool:warehouse', '--wait')).toMatchObject({
       code: 0,

@@ -55,8 +55,8 @@ describe('servo schedule', () => {
   })
 
   test('pause says by whom and why where it is looked at, and resume ends it', async () => {
-    expect((await schedule('pause', 'yearly', '--reason', 'The source is down.', '--wait')).stdout).toBe('yearly is paused.')
-    expect((await schedule('list', '--status', 'paused')).stdout).toContain('PAUSED: The source is down.')
+    expect((await schedule('pause', 'yearly', '--reason', 'The source is down.', '--by', 'ada', '--wait')).stdout).toBe('yearly is paused.')
+    expect((await schedule('list', '--status', 'paused')).stdout).toContain('PAUSED by ada: The source is down.')
     expect(await schedule('pause', 'yearly')).toMatchObject({ code: 1, stderr: expect.stringContaining('is paused already, since') })
     expect((await schedule('dry-run', 'yearly', '--at', '2100-06-01T00:00:00Z')).stderr).toMatch(
       /It is paused: \d+ instants until then are held back/,

@@ -131,6 +131,7 @@ test('the page of the configuration has every setting', () => {
     'src/bin/oidc-config.ts',
     'src/cli/local/deploy-worker.ts',
     'src/cli/api-command.ts',
+    'src/cli/commanded.ts',
     'examples/quickstart/pipeline.ts',
   ]
   const named = new Set(

@@ -51,6 +51,7 @@ export const commanded = {
 
 export const idempotencyHeader = z.object({
   'idempotency-key': id('request_key').optional().meta({
-    description: 'The same key with the same body gives the same answer for 30 days, and happens once; with another body it is 422.',
+    description:
+      'The same key with the same body, whoever asks, gives the same answer for 30 days, and happens once; with another body it is 422.',
   }),
 })

@@ -9,7 +9,7 @@ import { RefusedError } from '../problems.js'
 import type { ApiDeps } from './deps.js'
 import { API_PRINCIPAL } from './principal.js'
 
-type Keyed = { readonly client_request_id?: string | undefined }
+type Keyed = { readonly client_request_id?: string | undefined; readonly requested_by?: string | undefined }
 
 export function claimOf(request: Pick<FastifyRequest, 'headers'>, route: string, { client_request_id }: Keyed): Claim | undefined {
   const header = request.headers['idempotency-key']
@@ -22,8 +22,9 @@ export function claimOf(request: Pick<FastifyRequest, 'headers'>, route: string,
   return client_key === undefined ? undefined : { principal: API_PRINCIPAL, route, client_key }
 }
 
-/** What decides whether two requests are the same: all but the key itself. */
-export function requestOf<Body extends Keyed>({ client_request_id: _key, ...body }: Body, params: object = {}): object {
+/** What decides whether two requests are the same: all but the key itself, and who asks. The same key from another person is
+ *  the same command. */
+export function requestOf<Body extends Keyed>({ client_request_id: _key, requested_by: _who, ...body }: Body, params: object = {}): object {
   return { ...params, ...body }
 }
 

@@ -8,6 +8,7 @@ import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { DeployAnswer, DeployAsked, Outcome } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount } from '../arguments.js'
+import { type CommandedOptions, commandedBy, withCommanded } from '../commanded.js'
 import { isEmptyDiff, planLines } from '../deploy-plan.js'
 import { FailedError } from '../exit-code.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
@@ -15,18 +16,18 @@ import { type DeploySource, readDeploySource } from './deploy-source.js'
 import { type Chosen, chooseWorker, chosenLine, WORKER_URL_DEFAULT, WORKER_URL_VARIABLE } from './deploy-worker.js'
 import { note, printJson, printLine } from './print.js'
 
-type Options = ApiOptions & {
-  readonly dryRun?: boolean
-  readonly workerUrl?: string
-  readonly slots?: number
-  readonly queue?: string
-  readonly codeVersion?: string
-  readonly reason?: string
-  readonly wait: boolean
-}
+type Options = ApiOptions &
+  CommandedOptions & {
+    readonly dryRun?: boolean
+    readonly workerUrl?: string
+    readonly slots?: number
+    readonly queue?: string
+    readonly codeVersion?: string
+    readonly wait: boolean
+  }
 
 export function addDeployCommand(command: Command, around: Around): void {
-  withApi(command)
+  withCommanded(withApi(command))
     .description('deploy the code location of a module or a document: show what changes, then make it so; it never asks')
     .argument(
       '<module>',
@@ -44,7 +45,6 @@ export function addDeployCommand(command: Command, around: Around): void {
     )
     .option('--queue <name>', 'the queue of the worker')
     .option('--code-version <text>', 'what is deployed, such as a commit')
-    .option('--reason <text>', 'why, for whoever reads the history')
     .option('--wait', 'wait until it stands (this is what it does unless you say otherwise)', true)
     .option('--no-wait', 'do not wait until it stands')
     .action((module: string, options: Options) => deploy(module, options, around))
@@ -65,7 +65,7 @@ async function deploy(module: string, options: Options, around: Around): Promise
     slots: firstSaid([options.slots, '--slots'], [members.slots, 'as the document says']),
   }
   const worker = await chooseWorker({ client, location_name, asked: said, environment: around.environment })
-  const asked = askedOf(options, worker, members)
+  const asked = { ...askedOf(options, worker, members), ...commandedBy(options, around, members) }
   const path = `/code-locations/${encodeURIComponent(location_name)}/deploy`
   const planned = await client.post<DeployAnswer>(path, asked, { query: { dry_run: true } })
   if (!session.json) for (const line of planLines(planned.diff, location_name, session.screen)) printLine(line)
@@ -91,14 +91,13 @@ type Source<Value> = readonly [Value | undefined, string]
 const firstSaid = <Value>(...sources: readonly Source<Value>[]): readonly [Value, string] | undefined =>
   sources.find((source): source is readonly [Value, string] => source[0] !== undefined)
 
-function askedOf({ queue, codeVersion, reason }: Options, { worker_url, slots }: Chosen, members: DeploySource['members']): DeployAsked {
+function askedOf({ queue, codeVersion }: Options, { worker_url, slots }: Chosen, members: DeploySource['members']): DeployAsked {
   return {
     ...members,
     worker_url,
     slots,
     ...(queue === undefined ? {} : { worker_queue: queue }),
     ...(codeVersion === undefined ? {} : { code_version: codeVersion }),
-    ...(reason === undefined ? {} : { reason }),
   }
 }
 

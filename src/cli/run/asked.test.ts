@@ -10,8 +10,8 @@ describe('what is typed after run start', () => {
     [{ allPartitions: true }, { partitions: { all: true } }],
     [{ tag: ['a=1', 'b=x=y', 'c='] }, { tags: { a: '1', b: 'x=y', c: '' } }],
     [
-      { runKey: 'k', priority: -3, reason: 'why' },
-      { run_key: 'k', priority: -3, reason: 'why' },
+      { runKey: 'k', priority: -3 },
+      { run_key: 'k', priority: -3 },
     ],
   ])('%j asks for %j', (options, asked) => {
     expect(runAskedOf(['+a', 'group:b'], options)).toEqual({ selection: ['+a', 'group:b'], ...asked })

@@ -12,19 +12,17 @@ export type StartOptions = {
   readonly tag?: readonly string[]
   readonly runKey?: string
   readonly priority?: number
-  readonly reason?: string
 }
 
 export function runAskedOf(selection: readonly string[], options: StartOptions): RunAsked {
   const partitions = partitionsOf(options)
-  const { tag, runKey, priority, reason } = options
+  const { tag, runKey, priority } = options
   return {
     selection: [...selection],
     ...(partitions === undefined ? {} : { partitions }),
     ...(tag === undefined ? {} : { tags: { ...tagsOf(tag) } }),
     ...(runKey === undefined ? {} : { run_key: runKey }),
     ...(priority === undefined ? {} : { priority }),
-    ...(reason === undefined ? {} : { reason }),
   }
 }
 

@@ -6,6 +6,7 @@ import { RUN_STATES } from '../../api/contract/run.js'
 import type { CancelAccepted, CancelManyAccepted, Run } from '../answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { collectTag, parseOneOf } from '../arguments.js'
+import { type CommandedOptions, commandedBy, withCommanded } from '../commanded.js'
 import { FailedError, UsageError } from '../exit-code.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
@@ -14,13 +15,13 @@ import { isOver } from './progress.js'
 import { untilOver } from './until-over.js'
 
 type Filter = { readonly state?: string; readonly asset?: string; readonly tag?: readonly string[] }
-type Options = ApiOptions & Filter & { readonly reason?: string; readonly yes?: boolean; readonly wait?: boolean }
+type Options = ApiOptions & CommandedOptions & Filter & { readonly yes?: boolean; readonly wait?: boolean }
 
 /** One that is being cancelled needs no second request. */
 const CANCELLABLE = RUN_STATES.filter((state) => !isOver(state) && state !== 'CANCELLING')
 
 export function addCancelCommand(group: Command, around: Around): void {
-  const command = withApi(group.command('cancel'))
+  const command = withCommanded(withApi(group.command('cancel')))
     .description('ask for runs to be cancelled: those that you name, or all open ones that fit')
     .argument('[run...]', RUN_WORDS)
     .option('--state <state>', CANCELLABLE.join(', '), parseOneOf(CANCELLABLE))
@@ -28,15 +29,15 @@ export function addCancelCommand(group: Command, around: Around): void {
     .option('--tag <name=value>', 'runs with this tag; several have all to be there', collectTag)
     .option('--yes', 'cancel what the filter finds; without it they are only shown')
     .option('--wait', 'wait until all of them are over')
-    .option('--reason <text>', 'why, for whoever reads the history')
-    .action((runs: readonly string[], options: Options) => cancel(runs, options, sessionOf(options, around)))
+    .action((runs: readonly string[], options: Options) => cancel(runs, options, around))
   withExample(command, 'servo run cancel last', 'servo run cancel --state PENDING --tag why=backfill --yes --wait')
 }
 
-async function cancel(runs: readonly string[], options: Options, session: Session): Promise<void> {
+async function cancel(runs: readonly string[], options: Options, around: Around): Promise<void> {
+  const session = sessionOf(options, around)
   const filter = filterOf(options)
   if (runs.length > 0 && filter !== undefined) throw new UsageError('Name runs, or give --state, --asset or --tag; not both.')
-  const body = options.reason === undefined ? {} : { reason: options.reason }
+  const body = commandedBy(options, around)
   const waits = options.wait === true
   if (runs.length > 0) return cancelNamed(runs, body, waits, session)
   if (filter === undefined) throw new UsageError(`Say which runs: ${RUN_WORDS}; or give --state, --asset or --tag.`)

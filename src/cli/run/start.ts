@@ -5,15 +5,16 @@ import type { Command } from 'commander'
 import type { RunAccepted } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { collect, collectTag, parseInteger } from '../arguments.js'
+import { type CommandedOptions, commandedBy, withCommanded } from '../commanded.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
 import { runAskedOf, type StartOptions } from './asked.js'
 import { watchRun } from './watch.js'
 
-type Options = ApiOptions & StartOptions & { readonly wait?: boolean }
+type Options = ApiOptions & CommandedOptions & StartOptions & { readonly wait?: boolean }
 
 export function addStartCommand(group: Command, around: Around): void {
-  const command = withApi(group.command('start'))
+  const command = withCommanded(withApi(group.command('start')))
     .description('ask for a run of the assets that you select')
     .argument('<selector...>', 'asset keys; +key with what it needs, key+ with what needs it; group:NAME, tag:NAME=VALUE, *')
     .option('--partition <key>', 'a partition; several times for several', collect)
@@ -22,7 +23,6 @@ export function addStartCommand(group: Command, around: Around): void {
     .option('--tag <name=value>', 'a tag of the run; several times for several', collectTag)
     .option('--run-key <key>', 'the same key with the same request is the same run, for ever')
     .option('--priority <number>', '-100 to 100; the higher, the sooner', parseInteger)
-    .option('--reason <text>', 'why, for whoever reads the history')
     .option('--wait', 'show its progress until it is over; exit code 0 only if it succeeded')
     .action((selectors: readonly string[], options: Options) => start(selectors, options, around))
   withExample(
@@ -34,7 +34,8 @@ export function addStartCommand(group: Command, around: Around): void {
 
 async function start(selectors: readonly string[], options: Options, around: Around): Promise<void> {
   const session = sessionOf(options, around)
-  const accepted = await session.client.post<RunAccepted>('/runs', runAskedOf(selectors, options), {
+  const body = { ...runAskedOf(selectors, options), ...commandedBy(options, around) }
+  const accepted = await session.client.post<RunAccepted>('/runs', body, {
     query: options.wait === true ? { wait: true } : {},
     idempotency_key: randomUUID(),
   })

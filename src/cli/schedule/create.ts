@@ -3,18 +3,20 @@
 import type { Command } from 'commander'
 import type { Schedule, ScheduleAccepted } from '../answers.js'
 import { type Around, sessionOf, withApi, withExample } from '../api-command.js'
+import { commandedBy, withCommanded } from '../commanded.js'
 import { printLine } from '../local/print.js'
 import { type DefinitionOptions, definitionAsked, withDefinition } from './asked.js'
-import { type CommandOptions, reasonOf, sent, told, toldWarnings } from './told.js'
+import { type CommandOptions, sent, told, toldWarnings } from './told.js'
 import { fireText, schedulePath } from './words.js'
 
 type Options = CommandOptions & DefinitionOptions & { readonly paused?: boolean }
 
 export function addCreateCommand(group: Command, around: Around): void {
-  const command = withDefinition(withApi(group.command('create')).description('make a schedule; it fires nothing that lies before'))
+  const command = withCommanded(
+    withDefinition(withApi(group.command('create')).description('make a schedule; it fires nothing that lies before')),
+  )
     .argument('<name>', 'what it is called; it may be changed later')
     .option('--paused', 'begin paused')
-    .option('--reason <text>', 'why, for whoever reads the history')
     .option('--wait', 'until it is there')
     .action((name: string, options: Options) => create(name, options, around))
   withExample(
@@ -28,7 +30,7 @@ async function create(schedule_name: string, options: Options, around: Around): 
   const session = sessionOf(options, around)
   const definition = await definitionAsked(options)
   const paused = options.paused === true ? { default_status: 'PAUSED' } : {}
-  const body = { ...definition, ...paused, schedule_name, ...reasonOf(options) }
+  const body = { ...definition, ...paused, schedule_name, ...commandedBy(options, around, definition) }
   const accepted = await session.client.post<ScheduleAccepted>('/schedules', body, sent(options))
   toldWarnings(accepted)
   told(accepted, session, `${schedule_name} is made`)

@@ -4,7 +4,8 @@ import type { Command } from 'commander'
 import type { ScheduleAccepted } from '../answers.js'
 import { type Around, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount } from '../arguments.js'
-import { type CommandOptions, reasonOf, sent, told } from './told.js'
+import { commandedBy, withCommanded } from '../commanded.js'
+import { type CommandOptions, sent, told } from './told.js'
 import { SCHEDULE_WORDS, schedulePath } from './words.js'
 
 type Options = CommandOptions & { readonly expect?: number }
@@ -28,16 +29,15 @@ export const addResumeCommand = (group: Command, around: Around): void =>
 type Verb = { readonly verb: 'pause' | 'resume'; readonly done: string; readonly about: string; readonly example: string }
 
 function addStatusCommand(group: Command, around: Around, { verb, done, about, example }: Verb): void {
-  const command = withApi(group.command(verb))
+  const command = withCommanded(withApi(group.command(verb)), 'why, for whoever sees it')
     .description(about)
     .argument('<schedule>', SCHEDULE_WORDS)
-    .option('--reason <text>', 'why, for whoever sees it')
     .option('--expect <version>', 'the state version that it was looked at with; refused where it is another by now', parseCount)
     .option('--wait', 'until it is so')
     .action(async (text: string, options: Options) => {
       const session = sessionOf(options, around)
       const { expect } = options
-      const body = { ...reasonOf(options), ...(expect === undefined ? {} : { expected_state_version: expect }) }
+      const body = { ...commandedBy(options, around), ...(expect === undefined ? {} : { expected_state_version: expect }) }
       const accepted = await session.client.post<ScheduleAccepted>(`${schedulePath(text)}/${verb}`, body, sent(options))
       told(accepted, session, `${accepted.schedule_name} ${done}`)
     })

@@ -3,15 +3,14 @@
 import { randomUUID } from 'node:crypto'
 import type { Outcome, ScheduleAccepted } from '../answers.js'
 import type { ApiOptions, Session } from '../api-command.js'
+import type { CommandedOptions } from '../commanded.js'
 import { note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
 
-export type CommandOptions = ApiOptions & { readonly reason?: string; readonly wait?: boolean }
+export type CommandOptions = ApiOptions & CommandedOptions & { readonly wait?: boolean }
 
 /** A key for each: a repeat of the connection is no second command. */
 export const sent = ({ wait }: CommandOptions) => ({ query: wait === true ? { wait: true } : {}, idempotency_key: randomUUID() })
-
-export const reasonOf = ({ reason }: CommandOptions) => (reason === undefined ? {} : { reason })
 
 type Accepted = {
   readonly schedule_name: string

@@ -5,22 +5,22 @@ import type { Command } from 'commander'
 import type { ScheduleTriggered } from '../answers.js'
 import { type Around, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseInstant } from '../arguments.js'
+import { commandedBy, withCommanded } from '../commanded.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
 import { watchRun } from '../run/watch.js'
-import { type CommandOptions, reasonOf } from './told.js'
+import type { CommandOptions } from './told.js'
 import { SCHEDULE_WORDS, schedulePath } from './words.js'
 
 type Options = CommandOptions & { readonly partition?: string; readonly instant?: number; readonly requestKey?: string }
 
 export function addTriggerCommand(group: Command, around: Around): void {
-  const command = withApi(group.command('trigger'))
+  const command = withCommanded(withApi(group.command('trigger')))
     .description('ask for a tick now, paused or not; no other tick moves')
     .argument('<schedule>', SCHEDULE_WORDS)
     .option('--partition <key>', 'the partition to ask for, instead of the one that its mapping says')
     .option('--instant <instant>', 'as if it were then: the mapping looks from there', parseInstant)
     .option('--request-key <key>', 'the same key is the same tick, however often it is asked for')
-    .option('--reason <text>', 'why, for whoever reads the history')
     .option('--wait', 'until its run is over; exit code 0 only if it succeeded')
     .action((text: string, options: Options) => trigger(text, options, around))
   withExample(command, 'servo schedule trigger nightly --wait', 'servo schedule trigger days --partition 2025-01-05')
@@ -32,7 +32,7 @@ async function trigger(text: string, options: Options, around: Around): Promise<
   const body = {
     ...(partition === undefined ? {} : { partition }),
     ...(instant === undefined ? {} : { instant: new Date(instant).toISOString() }),
-    ...reasonOf(options),
+    ...commandedBy(options, around),
   }
   const triggered = await session.client.post<ScheduleTriggered>(`${schedulePath(text)}/trigger`, body, {
     query: wait === true ? { wait: true } : {},
