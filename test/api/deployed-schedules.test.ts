@@ -45,6 +45,14 @@ describe('a deploy with schedules', () => {
     expect(await schedules()).toEqual(['nightly ACTIVE 1'])
   })
 
+  test('writes a zone as the database does, and another case of it changes nothing', async () => {
+    await deploy(withSchedules({ ...nightly, timezone: 'asia/tokyo' }))
+    expect(await rowsOf('schedule_definitions')).toMatchObject([{ timezone: 'Asia/Tokyo', definition_version: 1 }])
+    const again = await deploy(withSchedules({ ...nightly, timezone: 'ASIA/Tokyo' }))
+    expect(again.body).toMatchObject({ diff: { schedules: { added: [], changed: [], removed: [], unchanged_count: 1 } } })
+    expect(await rowsOf('schedule_definitions')).toMatchObject([{ timezone: 'Asia/Tokyo', definition_version: 1 }])
+  })
+
   test('changes, renames and removes them, and keeps what they were', async () => {
     await deploy(withSchedules(nightly, { ...nightly, schedule_name: 'weekly' }))
     const [kept, gone] = [await idOf('nightly'), await idOf('weekly')]

@@ -175,6 +175,20 @@ describe('a change', () => {
     })
   })
 
+  test.each([
+    ['utc', 'UTC', 'uTC'],
+    ['Europe/berlin', 'Europe/Berlin', 'EUROPE/BERLIN'],
+    // A link stays one.
+    ['us/eastern', 'US/Eastern', 'US/EASTERN'],
+  ])('of the zone %s writes %s, and %s is the same zone', async (typed, zone, again) => {
+    const name = `zone-${zone.replace('/', '-')}`
+    await create(name, { timezone: typed })
+    expect(await show(name)).toMatchObject({ timezone: zone, definition_version: 1 })
+    const changed = await ask.patch(`/schedules/${name}?wait=true`, { timezone: again })
+    expect(changed).toMatchObject({ status: 202, body: { accepted_event_id: null } })
+    expect(await show(name)).toMatchObject({ timezone: zone, definition_version: 1 })
+  })
+
   test('of the name alone keeps id and version, and frees the old name', async () => {
     const before = await show('changing')
     expect(await ask.patch('/schedules/changing?wait=true', { schedule_name: 'changed' })).toMatchObject(applied)

@@ -6,6 +6,7 @@ import { isUlid } from '../../core/ids.js'
 import { definitionHash } from '../../core/keys.js'
 import { DEFINITION_BYTES_MAX, PRIORITY_DEFAULT } from '../../core/limits.js'
 import { zoneProblem } from '../../core/zone-name.js'
+import { zoneSpelling } from '../../core/zone-spelling.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
 import { isRefusal } from '../../partitions/key-order.js'
 import { keyOrderOf } from '../../partitions/order.js'
@@ -16,10 +17,11 @@ import { isTickFault, openTick } from '../../projections/tick-request.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { Fault } from '../problem.js'
 
-/** One spelling of one definition, so that it has one hash: what says nothing is left out. */
-export function spelledOnce({ tags, priority, ...rest }: ScheduleDefinition): ScheduleDefinition {
+/** One spelling of one definition, so that it has one hash: what says nothing is left out, and a zone is one zone in any case. */
+export function spelledOnce({ tags, priority, timezone, ...rest }: ScheduleDefinition): ScheduleDefinition {
   return {
     ...rest,
+    timezone: zoneSpelling(timezone),
     ...(tags === undefined || Object.keys(tags).length === 0 ? {} : { tags }),
     ...(priority === undefined || priority === PRIORITY_DEFAULT ? {} : { priority }),
   }
