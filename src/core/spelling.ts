@@ -34,6 +34,8 @@ function slipsBetween(a: string, b: string): number {
       const swapped = isSwap ? at(beforeLast, j - 2) + 1 : replaced
       row.push(Math.min(replaced, swapped, at(last, j) + 1, at(row, j - 1) + 1))
     }
+    // Rows only grow: most words of a long list end here.
+    if (Math.min(...row) > SLIPS_MAX) return Number.POSITIVE_INFINITY
     ;[beforeLast, last] = [last, row]
   }
   return at(last, b.length)

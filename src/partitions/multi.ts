@@ -56,9 +56,11 @@ export function openMulti(dimensions: readonly DimensionOrder[]): MultiOrder {
         return `${name}=${value}`
       }
       problem ??= `${name} ${found.problem}`
-      return `${name}=${found.nearest ?? ''}`
+      return found.nearest === null ? null : `${name}=${found.nearest}`
     })
     if (problem === undefined) return { index }
+    // Where a value is like none there is nothing whole to say.
+    if (nearest.includes(null)) return { problem: `"${key}" is no key: its ${problem}`, nearest: null }
     return { problem: `"${key}" is no key: its ${problem} Say "${nearest.join('|')}".`, nearest: nearest.join('|') }
   }
 

@@ -133,6 +133,11 @@ describe('what is refused names what would do', () => {
     ],
     [REGIONS, { keys: ['EU'] }, 'The partition key "EU" is none of its keys. The nearest is "eu".'],
     [REGIONS, { keys: ['asai'] }, 'The nearest is "asia".'],
+    [REGIONS, { keys: ['sia'] }, 'The nearest is "asia".'],
+    [REGIONS, { keys: ['EU-south'] }, 'The nearest is "EU-west".'],
+    [REGIONS, { keys: ['xx'] }, 'The partition key "xx" is none of its keys. There are 4: the first is "us", the last "EU-west".'],
+    [{ type: 'static', keys: ['a'] }, { keys: ['d'] }, '"d" is none of its keys. The only one is "a".'],
+    [GRID, { keys: ['date=2025-01-03|region=xx'] }, 'the last "EU-west".'],
     [REGIONS, { range: { start: 'asia', end: 'us' } }, 'The range runs backwards'],
     [
       OPEN_DAYS,

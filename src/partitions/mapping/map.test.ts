@@ -130,7 +130,7 @@ describe('keys', () => {
     [{ type: 'nearest' }, `The mapping's type "nearest" is not known.`],
     [{ type: 'time_window', start_offset: 0.5 }, "The mapping's start_offset is not right"],
     [{ type: 'time_window' }, 'The mapping is by time, and the downstream asset has the 3 keys of a static definition.'],
-    [{ type: 'static', upstream_keys: { eu: ['es'] } }, 'under "eu": "es" is none of its keys. The nearest is "de".'],
+    [{ type: 'static', upstream_keys: { eu: ['es'] } }, 'under "eu": "es" is none of its keys.'],
     [{ type: 'dimension', dimension: 'date' }, 'The mapping is by dimension, and neither asset has dimensions.'],
   ])('%j is refused', (mapping, sentence) => {
     expect(parseMapping(mapping, regions, countries)).toMatchObject({ problem: expect.stringContaining(sentence) })
