@@ -31,7 +31,9 @@ import { orRefuse, problems, RefusedError } from './problems.js'
 const TAGS = ['runs']
 
 export const noRun = (run_id: string): RefusedError =>
-  new RefusedError(problem('not-found', `There is no run ${run_id}. If it was asked for just now, ask again with fresh=true.`))
+  new RefusedError(
+    problem('not-found', `There is no run ${run_id}. If it was asked for just now, ask again in a moment, or the API with fresh=true.`),
+  )
 
 export function addRunRoutes(app: Api, deps: RouteDeps): void {
   app.post(

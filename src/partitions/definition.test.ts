@@ -78,6 +78,11 @@ describe('what is wrong is said with the field and the cure', () => {
     [{ type: 'monthly', start_date: '2025-01-01', fmt: '%Y-%d' }, "The partitions' fmt needs %Y, %m and %d"],
     [{ type: 'cron', start: '2025-01-01' }, "The partitions' cron_schedule must be text, such as"],
     [{ type: 'cron', start: '2025-01-01', cron_schedule: '61 * * * *' }, "The partitions' cron_schedule is not right: The cron expression"],
+    [
+      { ...daily, start_date: '2201-01-01' },
+      "The partitions' start_date is 2201-01-01, and no partition ends after 2200-01-01: make it earlier.",
+    ],
+    [{ type: 'cron', start: '2200-01-01', cron_schedule: '@daily' }, "The partitions' start is 2200-01-01, and no partition ends after"],
     [{ type: 'cron', start: '2025-01-02', end: '2025-01-01', cron_schedule: '@daily' }, "The partitions' end is before start"],
     [{ type: 'cron', start: '2025-01-01', cron_schedule: '0 6,7 * * *', fmt: '%Y-%m-%d' }, "The partitions' fmt needs %Y, %m, %d and %H"],
     [{ type: 'dynamic' }, "The partitions' name must be a name of 1 to 100 letters"],

@@ -5,9 +5,9 @@ import { z } from 'zod'
 import { type CronExpression, parseCron } from '../core/cron/expression.js'
 import { readCrons } from '../core/cron/schedule-ticks.js'
 import { openTicks } from '../core/cron/ticks.js'
-import { PARTITION_EXCLUSIONS_MAX } from '../core/limits.js'
+import { PARTITION_END_MS_MAX, PARTITION_EXCLUSIONS_MAX } from '../core/limits.js'
 import { partitionKeyProblem } from '../core/partition-key.js'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
+import { DAY_MS, HOUR_MS, instantText, MINUTE_MS } from '../core/time.js'
 import { fixedInstantOf, isZone } from '../core/zone.js'
 import { zoneProblem } from '../core/zone-name.js'
 import { fieldRefusal } from './field-refusal.js'
@@ -157,6 +157,10 @@ function readBounds(given: Given, clock: Clock): { readonly start_ms: number; re
     given.type === 'cron' ? [given.start, given.end, 'start', 'end'] : [given.start_date, given.end_date, 'start_date', 'end_date']
   const start_ms = readInstant(start, clock)
   if (start_ms === null) return fieldRefusal(startField, timeProblem(start, clock.timezone))
+  if (start_ms >= PARTITION_END_MS_MAX) {
+    const last = instantText(PARTITION_END_MS_MAX).slice(0, 10)
+    return fieldRefusal(startField, `is ${start}, and no partition ends after ${last}: make it earlier`)
+  }
   const end_ms = end === undefined ? null : readInstant(end, clock)
   if (end !== undefined && end_ms === null) return fieldRefusal(endField, timeProblem(end, clock.timezone))
   if (end_ms !== null && end_ms < start_ms) return fieldRefusal(endField, `is before ${startField}: make it later than ${start}`)

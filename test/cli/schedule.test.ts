@@ -110,13 +110,22 @@ describe('servo schedule', () => {
   })
 
   test.each([
-    [['show', 'yaerly'], 1, 'There is no schedule yaerly. Did you mean yearly?'],
+    [
+      ['show', 'yaerly'],
+      1,
+      'There is no schedule yaerly. Did you mean yearly? If it was made just now, ask again in a moment, or the API with fresh=true.',
+    ],
     [['create', 'wrong', '--cron', '* * *', '--select', 'load'], 2, 'has 3 fields'],
     [['create', 'wrong', '--cron', '@daily'], 2, 'asset_selection'],
     [['create', 'wrong', '--cron', '@daily', '--select', 'load', '--partition-mapping', 'first'], 2, 'Write last-complete'],
     [['create', 'wrong', '--file', 'nowhere.json'], 2, 'cannot be read'],
     [['update', 'yearly'], 2, 'Say what is to change'],
     [['ticks', 'yearly', '--wait', 'long'], 2, 'Give a time such as 90s, 2m or 1h.'],
+    [
+      ['ticks', 'yearly', '--from', '2025-01-02T00:00:00Z', '--to', '2025-01-01T00:00:00Z', '--wait', '90s'],
+      2,
+      '--from 2025-01-02T00:00:00.000Z is after --to 2025-01-01T00:00:00.000Z',
+    ],
     [['ticks', 'yearly', '--status', 'triggerd'], 2, 'Did you mean TRIGGERED?'],
   ])('%j ends with %i: %s', async (args, code, sentence) => {
     expect(await schedule(...args)).toMatchObject({ code, stderr: expect.stringContaining(sentence) })

@@ -6,7 +6,7 @@ import { TICK_KINDS } from '../../api/contract/schedule-tick.js'
 import type { Schedule, ScheduleTick } from '../answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount, parseDuration, parseInstant, parseOneOf } from '../arguments.js'
-import { FailedError } from '../exit-code.js'
+import { FailedError, UsageError } from '../exit-code.js'
 import { note, printJson, printTable } from '../local/print.js'
 import { delayText, durationText } from '../moments.js'
 import { partitionsText } from '../run/list.js'
@@ -42,6 +42,11 @@ export function addTicksCommand(group: Command, around: Around): void {
 async function ticks(text: string, options: Options, around: Around): Promise<void> {
   const session = sessionOf(options, around)
   const { status, kind, from, to, limit, wait } = options
+  if (from !== undefined && to !== undefined && from > to) {
+    throw new UsageError(
+      `--from ${instantOf(from)} is after --to ${instantOf(to)}: no tick is between them. Give the earlier one as --from.`,
+    )
+  }
   if (wait !== undefined) await untilTriggered(text, wait, session)
   const { rows, more } = await listed<'ticks', ScheduleTick>(session, {
     path: `${schedulePath(text)}/ticks`,

@@ -31,7 +31,10 @@ async function noSchedule(view: View | undefined, id_or_name: string): Promise<P
     .filter(({ state }) => state.status !== 'REMOVED')
     .map(({ definition }) => definition.schedule_name)
   const meant = suggestion(id_or_name, names) || ' `servo schedule list` shows all.'
-  return problem('not-found', `There is no schedule ${id_or_name}.${meant} If it was made just now, ask again with fresh=true.`)
+  return problem(
+    'not-found',
+    `There is no schedule ${id_or_name}.${meant} If it was made just now, ask again in a moment, or the API with fresh=true.`,
+  )
 }
 
 /** What a deploy says a deploy changes: another change would be undone by the next one. */

@@ -49,6 +49,7 @@ describe('an expression', () => {
     ],
     ['Thursday and Wednesday, which have an H and a W', '0 0 * * thu,wed', { days: { of_week: [{ weekdays: [3, 4], which: 'every' }] } }],
     ['the last day of a month, in any case', '0 0 l,15 * *', { days: { of_month: { days: [15], has_last: true } } }],
+    ['a name in any case', '@Weekly', { minutes: [0], hours: [0], days: { of_week: [{ weekdays: [0], which: 'every' }] } }],
     ['a name for all of it', '@weekly', { minutes: [0], hours: [0], days: { of_week: [{ weekdays: [0], which: 'every' }] } }],
   ])('says %s', (_, text, expected) => {
     expect(read(text)).toMatchObject(expected)
@@ -58,6 +59,7 @@ describe('an expression', () => {
     ['', 'is empty. Give it five fields'],
     ['* * * *', 'has 4 fields. Give it five'],
     ['* * * * * * *', 'has 7 fields. Give it five'],
+    ['constructor', 'has 1 fields. Give it five'],
     ['@reboot', 'is no name that is known: use one of @yearly'],
     ['H * * * *', 'has "H" as its minute: H would be drawn by chance'],
     ['0 0 15W * *', 'has "15W" as its day of the month: W is not known'],

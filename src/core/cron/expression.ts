@@ -25,15 +25,18 @@ type CronDays = {
 
 export type { CronFault } from './field.js'
 
-const ALIASES: Readonly<Record<string, string>> = {
-  '@yearly': '0 0 1 1 *',
-  '@annually': '0 0 1 1 *',
-  '@monthly': '0 0 1 * *',
-  '@weekly': '0 0 * * 0',
-  '@daily': '0 0 * * *',
-  '@midnight': '0 0 * * *',
-  '@hourly': '0 * * * *',
-}
+const ALIASES: ReadonlyMap<string, string> = new Map([
+  ['@yearly', '0 0 1 1 *'],
+  ['@annually', '0 0 1 1 *'],
+  ['@monthly', '0 0 1 * *'],
+  ['@weekly', '0 0 * * 0'],
+  ['@daily', '0 0 * * *'],
+  ['@midnight', '0 0 * * *'],
+  ['@hourly', '0 * * * *'],
+])
+
+/** What stands for the fields, in any case as other names are; undefined: it is none. */
+const aliasOf = (trimmed: string): string | undefined => ALIASES.get(trimmed.toLowerCase())
 
 const MONTH_NAMES = [
   '',
@@ -61,10 +64,10 @@ export function parseCron(text: string): CronExpression | CronFault {
   if (text.length > TEXT_CHARACTERS_MAX) return { problem: `The cron expression has more than ${TEXT_CHARACTERS_MAX} characters.` }
   const trimmed = text.trim()
   if (trimmed === '') return fault('is empty. Give it five fields, such as "0 6 * * *" for six every morning.')
-  if (trimmed.startsWith('@') && ALIASES[trimmed] === undefined) {
-    return fault(`is no name that is known: use one of ${Object.keys(ALIASES).join(', ')}, or five fields.`)
+  if (trimmed.startsWith('@') && aliasOf(trimmed) === undefined) {
+    return fault(`is no name that is known: use one of ${[...ALIASES.keys()].join(', ')}, or five fields.`)
   }
-  const parts = (ALIASES[trimmed] ?? trimmed).split(/\s+/)
+  const parts = (aliasOf(trimmed) ?? trimmed).split(/\s+/)
   if (parts.length !== 5 && parts.length !== 6) {
     return fault(`has ${parts.length} fields. Give it five (minute, hour, day, month, weekday), or six with seconds first.`)
   }
@@ -108,7 +111,7 @@ function neverMatches({ months, days: { of_month, of_week } }: CronExpression): 
 
 /** What a definition should be warned of: it means something else than it seems to. */
 export function cronWarning(text: string): string | undefined {
-  const parts = (ALIASES[text.trim()] ?? text.trim()).split(/\s+/)
+  const parts = (aliasOf(text.trim()) ?? text.trim()).split(/\s+/)
   const names = parts.length === 5 ? FIELDS.slice(1) : FIELDS
   for (const [i, name] of names.entries()) {
     const [min, max] = BOUNDS[name]
