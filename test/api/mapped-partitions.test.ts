@@ -138,3 +138,14 @@ describe('what a task is told of upstream', () => {
     expect(toldOf(run_id, asset_key, upstream)).toEqual(expected)
   })
 })
+
+test('a schedule asks for the last complete partition of what its run ends with', async () => {
+  const asked = { schedule_name: 'daily', cron_expressions: '0 6 * * *', timezone: 'Europe/Berlin', asset_selection: '+days' }
+  const made = await ask.post('/schedules?wait=true', { ...asked, partition_mapping: { type: 'LAST_COMPLETE' } })
+  expect(made).toMatchObject({ status: 202, body: { outcome: { kind: 'applied' } } })
+  const { body } = await ask.post('/schedules/daily/trigger?wait=true', { instant: '2024-05-02T06:00:00+02:00' })
+  await work()
+  const run_id = String((body['runs'] as readonly { readonly run_id: string }[])[0]?.run_id)
+  expect((await ask.get(`/runs/${run_id}?fresh=true`)).body).toMatchObject({ state: 'SUCCEEDED', partitions: { keys: ['2024-05-01'] } })
+  expect(toldOf(run_id, 'days#0', 'hours')).toEqual(hoursOf('2024-05-01', 0, 23))
+})
