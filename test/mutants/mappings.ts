@@ -8,7 +8,65 @@ const mapped = (title: string): Check => ({ file: 'src/partitions/mapping/map.te
 const selected = (title: string): Check => ({ file: 'src/partitions/mapping/map-selector.test.ts', title })
 const byDimension = (title: string): Check => ({ file: 'src/partitions/mapping/map-boxes.test.ts', title })
 
+const planned = (title: string): Check => ({ file: 'src/controllers/plan-lanes.test.ts', title })
+const over = (title: string): Check => ({ file: 'test/api/mapped-partitions.test.ts', title })
+const LANES = 'src/controllers/plan-lanes.ts'
+const EDGES = 'src/controllers/plan-edges.ts'
+
 export const MAPPINGS: readonly Mutant[] = [
+  {
+    name: 'a plan of partitions that do not exist yet',
+    edits: [{ file: LANES, find: 'existingIn(upstream, mergeBoxes(wanted), requested_at)', replace: 'mergeBoxes(wanted)' }],
+    killed_by: planned('what is there by then and no more'),
+  },
+  {
+    name: 'a plan of what one of two users needs',
+    edits: [{ file: LANES, find: 'wanted.push(...found.boxes)', replace: 'wanted.splice(0, wanted.length, ...found.boxes)' }],
+    killed_by: planned('both of two that need it in other ways'),
+  },
+  {
+    name: 'a task that waits by positions in other partitions',
+    edits: [{ file: EDGES, find: 'below.alignment !== above.alignment', replace: 'below.count === 0' }],
+    killed_by: planned('with its own key, where that asset makes others, too'),
+  },
+  {
+    name: 'a task that waits for one upstream task of several',
+    edits: [
+      {
+        file: EDGES,
+        find: 'Math.floor((first + count - 1) / size) - place + 1',
+        replace: 'Math.min(1, Math.floor((first + count - 1) / size) - place + 1)',
+      },
+    ],
+    killed_by: planned('of its own hours'),
+  },
+  {
+    name: 'a run that names partitions of what it does not end with',
+    edits: [
+      {
+        file: 'src/partitions/mapping/anchored.ts',
+        find: 'each.is_same_key && isAnchored(each.asset_key)',
+        replace: 'each.is_same_key || isAnchored(each.asset_key)',
+      },
+    ],
+    killed_by: planned('the hours of a day'),
+  },
+  {
+    name: 'upstream by the same key where there is a mapping',
+    edits: [{ file: 'src/readers/upstream.ts', find: 'return isSameKey(mapping) ?', replace: 'return isSameKey(undefined) ?' }],
+    killed_by: over('is of the partitions that its own are mapped to: next'),
+  },
+  {
+    name: 'a rerun from failure that names what it maps to',
+    edits: [
+      {
+        file: 'src/commands/rerun/select.ts',
+        find: 'keys.has(task.asset_key) || definitionOf(task) === undefined',
+        replace: 'keys.has(task.asset_key) || keys.size > 0',
+      },
+    ],
+    killed_by: over('that failed in part makes again what is left of each'),
+  },
   {
     name: 'a mapping by time without its last offset',
     edits: [
