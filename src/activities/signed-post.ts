@@ -20,13 +20,29 @@ const ANSWER_TIMEOUT_MS = 15_000
 export async function postSigned({ clock, worker_secrets }: SignedPostDeps, url: URL, request: object): Promise<SignedAnswer> {
   const body = JSON.stringify(request)
   const signature = worker_secrets === undefined ? {} : { [SIGNATURE_HEADER]: signBody(worker_secrets, body, clock.now()) }
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', ...signature },
-    body,
-    signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
-  })
-  return { status: response.status, is_taken: response.ok, text: await response.text() }
+  const post = async (): Promise<SignedAnswer> => {
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...signature },
+      body,
+      signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS),
+    })
+    return { status: response.status, is_taken: response.ok, text: await response.text() }
+  }
+  try {
+    return await post()
+  } catch (error) {
+    // A connection that was kept may have been closed by the other side as it was used again. To be heard twice is no harm.
+    if (isCutOff(error)) return post()
+    throw error
+  }
+}
+
+const CUT_OFF = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET'])
+
+function isCutOff(error: unknown): boolean {
+  const { cause } = error as { readonly cause?: { readonly code?: unknown } }
+  return CUT_OFF.has(String(cause?.code))
 }
 
 /** What fetch says is "fetch failed"; why it did is the cause. */

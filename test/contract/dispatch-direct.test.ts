@@ -58,12 +58,15 @@ let server: Server
 let url: string
 let asked: number
 let elapsed_ms: number
+/** So many requests are cut off before they are answered, as one on a connection that was just closed. */
+let cut_off: number
 /** Held back until it is let go; undefined: nothing is. */
 let held: Promise<void> | undefined
 
 beforeAll(async () => {
   server = createServer((request, response) => {
     asked += 1
+    if (asked <= cut_off) return void request.socket.destroy()
     void Promise.all([text(request), held]).then(([said]) => {
       const { status, body } = answerTo(said)
       response.writeHead(status).end(body)
@@ -75,7 +78,7 @@ beforeAll(async () => {
 beforeEach(() => {
   answers = { status: 200, body: 'Not so.' }
   answerTo = () => answers
-  ;[asked, elapsed_ms, held] = [0, 0, undefined]
+  ;[asked, elapsed_ms, held, cut_off] = [0, 0, undefined, 0]
 })
 afterAll(async () => {
   server.closeAllConnections()
@@ -143,6 +146,16 @@ const accepting = (request: string) => {
   return { status: 200, body: JSON.stringify({ answers: dispatches.map(({ attempt_id }) => ({ attempt_id, answer: 'ACCEPTED' })) }) }
 }
 
+test.each([
+  [1, 2, 'ACCEPTED'],
+  [2, 2, 'UNREACHABLE'],
+])('a request that is cut off is made once more: %i times cut off', async (times, expected, answer) => {
+  cut_off = times
+  answerTo = accepting
+  expect(await openPort().send(url, [dispatch], [], 1)).toMatchObject([{ answer }])
+  expect(asked).toBe(expected)
+})
+
 describe('attempts that are too much for one request', () => {
   test('go in several, each of which a worker takes', async () => {
     const dispatches = Array.from({ length: DISPATCHES_PER_REQUEST_MAX }, () => largest(newAttempt()))
@@ -152,8 +165,7 @@ describe('attempts that are too much for one request', () => {
       sizes.push(Buffer.byteLength(request))
       return request.length > BODY_BYTES_MAX ? { status: 413, body: 'Too much.' } : accepting(request)
     }
-    const kinds = (await openPort().send(url, dispatches, [], 1)).map(({ answer }) => answer)
-    expect(kinds).toEqual(dispatches.map(() => 'ACCEPTED'))
+    expect(await openPort().send(url, dispatches, [], 1)).toEqual(dispatches.map(() => ({ answer: 'ACCEPTED' })))
     expect(Math.max(...sizes)).toBeLessThanOrEqual(DISPATCH_REQUEST_BYTES_MAX)
     expect(Math.min(...sizes.slice(0, -1))).toBeGreaterThan(DISPATCH_REQUEST_BYTES_MAX / 2)
   })
