@@ -26,7 +26,7 @@ import { freshParts, type PublishedPointer, readDocument, readPointer, readRevis
 import type { EncodedFile, MergeOptions } from '../tables/table-files.js'
 import { writeChainPages } from './chain.js'
 import { type MergePlan, planMerge } from './merge-plan.js'
-import { type PublishDeps, pointerTo } from './publish.js'
+import { notBefore, type PublishDeps, pointerTo } from './publish.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
 
 export type MergeAnswer =
@@ -243,7 +243,7 @@ function checkpointRevision(
     previous: newest.revision,
     checkpoint: checkpoint.name,
     turn_id: newUlid(now, deps.random),
-    published_at: instantText(published_at),
+    published_at: instantText(notBefore(newest, published_at)),
     segments: [],
     files_added: [],
     files_removed,

@@ -3,7 +3,7 @@
 
 import { assert, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import { type Clock, floorTo, instantText } from '../core/time.js'
+import { type Clock, floorTo, instantMs, instantText } from '../core/time.js'
 import { newUlid, type RandomBytes } from '../core/ulid.js'
 import type { RetentionPolicy } from '../projections/retention.js'
 import { type ChangedRows, type LooseRow, sortedRows, type TableName, tableNamed } from '../projections/tables.js'
@@ -152,7 +152,7 @@ function describe(publication: Publication, revision_id: string, checkpoint: Che
     fold_version,
     fold_time: instantText(publication.fold_time),
     turn_id,
-    published_at: instantText(publication.published_at),
+    published_at: instantText(notBefore(publication.base?.pointer, publication.published_at)),
     segments: [...segments],
     files_added: written.map(({ added }) => added),
     files_removed: [],
@@ -164,6 +164,10 @@ function describe(publication: Publication, revision_id: string, checkpoint: Che
     set_sum,
   }
 }
+
+/** Instants never go back along the chain, whatever the store's clock does: whoever looks for one goes by that. */
+export const notBefore = (base: Pick<Pointer, 'published_at'> | undefined, published_at: number): number =>
+  base === undefined ? published_at : Math.max(published_at, instantMs(base.published_at))
 
 export function pointerTo(revision: Revision, checkpoint: Checkpoint, before: Pointer | undefined, chain_through?: number): Pointer {
   const own = { sequence: revision.sequence, revision: revision.revision }

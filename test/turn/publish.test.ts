@@ -35,6 +35,30 @@ describe('what is published', () => {
     await expectInvariants()
   })
 
+  test('instants of publication never go back, whatever the store says the time is', async () => {
+    let back_ms = 0
+    const { say, writer, decider, tell, world } = createScenario({
+      wrap: (store) => ({
+        ...store,
+        async get(name) {
+          const answer = await store.get(name)
+          return { ...answer, server_time: answer.server_time - back_ms }
+        },
+      }),
+    })
+    await tell(async () => {
+      for (const max of [1, 2, 3]) {
+        await writer(`writer ${max}`).append([say.poolDefined('pool:x', max)])
+        await decider(`decider ${max}`).turn()
+        back_ms += 5 * SECOND_MS
+        if (max === 2) await merge(world.start('merger'), true)
+      }
+    })
+    const instants = world.oracle.pointers.map(({ pointer }) => pointer.published_at)
+    expect(instants).toHaveLength(4)
+    expect(instants).toEqual(instants.toSorted())
+  })
+
   test('an upload that stalls holds the publish up', async () => {
     const { say, writer, decider, tell, world, row, expectInvariants } = createScenario()
     const { turn } = decider()
