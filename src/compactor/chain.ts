@@ -5,27 +5,13 @@ import { corrupt } from '../core/errors.js'
 import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { type WriteOnce, writeOnce } from '../storage/write-once.js'
+import { walkBack } from '../tables/history/history.js'
 import { type ChainPage, chainName, encodeChainPage, type Pointer, parseChainPage, type Revision } from '../tables/revision.js'
 import { readDocument, readRevision } from '../tables/snapshot.js'
 
 type Link = { readonly sequence: number; readonly revision: string }
 
 const READS_AT_ONCE = 32
-
-/** Newest first, from this link back to the sequence after `stop_after`, by the links themselves. */
-export async function* walkBack(store: ObjectStore, from: Link, stop_after: number): AsyncGenerator<Revision> {
-  let { sequence, revision } = from
-  while (sequence > stop_after) {
-    const document = await readRevision(store, sequence, revision)
-    yield document
-    if (document.previous === null) {
-      if (sequence === 1) return
-      throw corrupt(`Revision ${sequence} names no predecessor, but is not the first. Run \`servo ledger verify\`.`)
-    }
-    revision = document.previous
-    sequence -= 1
-  }
-}
 
 /** Every link of the chain, oldest first: from the pages as far as they reach, then by walking. */
 async function readLinks(store: ObjectStore, pointer: Pointer): Promise<Link[]> {

@@ -1,13 +1,16 @@
 // Removes table files that nobody can reach any more. It deletes by generation, judges age by the server's stamps alone,
 // and never touches a segment, a revision or a checkpoint: replay needs those.
 
-import { AS_OF_KEPT_MS, ORPHAN_AGE_MS } from '../core/limits.js'
-import { type Clock, instantMs, stampMs } from '../core/time.js'
+import { ORPHAN_AGE_MS, READER_PIN_MS } from '../core/limits.js'
+import { type Clock, stampMs } from '../core/time.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
-import { type Checkpoint, checkpointName, type Pointer, parseCheckpoint, type Revision, STATE_PREFIX } from '../tables/revision.js'
-import { type PublishedPointer, readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
-import { walkBack } from './chain.js'
+import { type History, openHistory } from '../tables/history/history.js'
+import { keptRevisions } from '../tables/history/kept-revisions.js'
+import type { Listed } from '../tables/history/pages.js'
+import { checkpointName, type Pointer, parseCheckpoint, STATE_PREFIX } from '../tables/revision.js'
+import { readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
 import { collectClaims } from './collect-claims.js'
+import { type Reach, reachesOf, reachOf } from './reach.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
 
 type CollectAnswer = { readonly kept_count: number; readonly deleted_count: number; readonly too_young_count: number }
@@ -28,10 +31,11 @@ async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   const { objects, server_time } = await listState(store)
   const { published } = await readPointer(store)
   if (published !== undefined) refuseNewerFold(published.pointer)
-  const reachable = await reachableFrom(store, published, server_time)
-  const unreachable = objects.filter(({ name }) => !reachable.has(name))
+  const reach = published === undefined ? NOTHING : await reachKept(store, published.pointer, server_time)
+  const isReached = reachesOf(reach)
+  const unreachable = objects.filter(({ name }) => !isReached(name))
   const old = unreachable.filter(({ creation_time }) => server_time - stampMs(creation_time) > ORPHAN_AGE_MS)
-  const deleted_count = old.length === 0 ? 0 : await deleteFenced(deps, old, server_time)
+  const deleted_count = old.length === 0 ? 0 : await deleteFenced(deps, old, published?.pointer)
   return {
     kept_count: objects.length - unreachable.length + old.length - deleted_count,
     deleted_count,
@@ -41,25 +45,24 @@ async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
 
 /** Writes the pointer once more as it is before anything is deleted: whoever uploaded these files and was paused since
  *  finds another generation when it wakes up, and publishes nothing, however long ago it looked at its deadline. */
-async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], now: number): Promise<number> {
+async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], looked_at: Pointer | undefined): Promise<number> {
   const { store } = deps
   const { published } = await readPointer(store)
   if (published !== undefined) {
     const fenced = await swapPointer(deps, published.pointer, published)
     if (fenced.kind !== 'won') return 0
   }
-  const reachable = await reachableFrom(store, (await readPointer(store)).published, now)
+  const since = await reachSince(store, (await readPointer(store)).published?.pointer, looked_at)
+  if (since === undefined) return 0
+  const isReached = reachesOf(since)
   let deleted_count = 0
   for (const { name, generation } of old) {
-    if (reachable.has(name)) continue
+    if (isReached(name)) continue
     const answer = await store.delete(name, { if_generation: generation })
     if (answer.kind === 'deleted') deleted_count += 1
   }
   return deleted_count
 }
-
-const reachableFrom = async (store: ObjectStore, published: PublishedPointer | undefined, now: number): Promise<Set<string>> =>
-  published === undefined ? new Set() : reachableFiles(store, published.pointer, now)
 
 async function listState(store: ObjectStore): Promise<{ readonly objects: ObjectHead[]; readonly server_time: number }> {
   const objects: ObjectHead[] = []
@@ -74,36 +77,31 @@ async function listState(store: ObjectStore): Promise<{ readonly objects: Object
   return { objects, server_time }
 }
 
-/** Every table file that the current revision or one that `as_of` still opens is made of. */
-const reachableFiles = (store: ObjectStore, pointer: Pointer, now: number): Promise<Set<string>> =>
-  filesOfRevisions(walkBack(store, pointer, 0), (name) => readDocument(store, checkpointName(name), parseCheckpoint), pointer, now)
+const NOTHING: Reach = { files: new Set(), deltas: new Map() }
 
-/** The same of these revisions, newest first; a checkpoint that is `undefined` is left out. */
-export async function filesOfRevisions(
-  revisions: AsyncIterable<Revision>,
-  openCheckpoint: (name: string) => Promise<Checkpoint | undefined>,
-  pointer: Pointer,
-  now: number,
-): Promise<Set<string>> {
-  const names = new Set<string>()
-  const checkpoints = new Map<string, Checkpoint | undefined>()
-  // The oldest revision that can be opened needs its checkpoint, and every delta since that checkpoint.
-  let needed_through = pointer.checkpoint.sequence
-  // A revision is what was believed until the next one came: one that stood for days is readable for a day after that.
-  let replaced_at = now
-  for await (const revision of revisions) {
-    const isKept = now - replaced_at <= AS_OF_KEPT_MS
-    replaced_at = instantMs(revision.published_at)
-    if (!isKept && revision.sequence <= needed_through) break
-    for (const { name } of revision.files_added) names.add(name)
-    if (isKept) {
-      const name = revision.checkpoint
-      if (!checkpoints.has(name)) checkpoints.set(name, await openCheckpoint(name))
-      needed_through = Math.min(needed_through, checkpoints.get(name)?.sequence ?? needed_through)
-    }
-  }
-  for (const checkpoint of checkpoints.values()) {
-    for (const parts of checkpoint?.tables.values() ?? []) for (const { name, filter } of parts) names.add(name).add(filter ?? name)
-  }
-  return names
+/** Of the current revision and of every one that `as_of` may still open, or has opened for a reader who is at it. */
+function reachKept(store: ObjectStore, pointer: Pointer, now: number): Promise<Reach> {
+  const history = openHistory(store, pointer)
+  return reachOf(keptRevisions(history, now - READER_PIN_MS), sourceOf(store, history))
 }
+
+/** Of what was published since somebody looked: nothing older comes to be needed again. Where the chain is not the one that
+ *  he looked at, as of a copy that was restored, what he saw says nothing: undefined. */
+async function reachSince(store: ObjectStore, pointer: Pointer | undefined, looked_at: Pointer | undefined): Promise<Reach | undefined> {
+  if (pointer === undefined) return looked_at === undefined ? NOTHING : undefined
+  const history = openHistory(store, pointer)
+  if (looked_at !== undefined) {
+    const isSameChain = pointer.sequence >= looked_at.sequence && (await history.at(looked_at.sequence)).revision === looked_at.revision
+    if (!isSameChain) return undefined
+  }
+  return reachOf(listedAfter(history, looked_at?.sequence ?? 0), sourceOf(store, history))
+}
+
+async function* listedAfter(history: History, stop_after: number): AsyncGenerator<Listed> {
+  for (let { sequence } = history.newest; sequence > stop_after; sequence--) yield history.at(sequence)
+}
+
+const sourceOf = (store: ObjectStore, history: History) => ({
+  openCheckpoint: (name: string) => readDocument(store, checkpointName(name), parseCheckpoint),
+  revisionAt: async (sequence: number) => (await history.at(sequence)).revision,
+})

@@ -136,13 +136,12 @@ function rangesOf(sequences: readonly number[]): string[] {
 
 const READS_AT_ONCE = 32
 
-/** Every revision that can be named, in this order: read, or with what is wrong with it. */
+/** Every revision that can be named, oldest first: read, or with what is wrong with it. */
 export async function* readLinked(
   store: ObjectStore,
   links: Links,
-  order: 'oldest_first' | 'newest_first',
 ): AsyncGenerator<{ readonly sequence: number; readonly found: Found<Revision> }> {
-  const sorted = [...links].sort(([left], [right]) => (order === 'oldest_first' ? left - right : right - left))
+  const sorted = [...links].sort(([left], [right]) => left - right)
   for (let start = 0; start < sorted.length; start += READS_AT_ONCE) {
     const some = sorted.slice(start, start + READS_AT_ONCE)
     yield* await Promise.all(some.map(async ([sequence, revision]) => ({ sequence, found: await findRevision(store, sequence, revision) })))

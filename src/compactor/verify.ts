@@ -1,19 +1,18 @@
 // Checks a whole workspace: the chain, every file that a revision names, and that the ledger is what was folded plus the
 // unfolded tail. It reads everything, changes nothing, and names all that is wrong instead of stopping at the first.
 
-import { crc32cHex } from '../core/hash.js'
-import { compareStamps } from '../core/time.js'
+import { compareStamps, instantMs } from '../core/time.js'
 import { findSegment, listSegments, readSegment, type SegmentHead } from '../ledger/read.js'
 import { LEDGER_PREFIX } from '../ledger/segment.js'
 import { addToSetSum, EMPTY_SET_SUM, setSumFrom, setSumText } from '../ledger/set-sum.js'
 import { countEntries, parseStored } from '../ledger/stored-segment.js'
 import type { ObjectStore } from '../storage/object-store.js'
-import { layersOf } from '../tables/overlay.js'
-import type { OutcomeCounts, Pointer, Revision } from '../tables/revision.js'
-import { openSnapshot, type Snapshot, type TableStore } from '../tables/snapshot.js'
-import { filesOfRevisions } from './collect.js'
+import type { Listed } from '../tables/history/pages.js'
+import type { OutcomeCounts, Revision } from '../tables/revision.js'
+import type { TableStore } from '../tables/snapshot.js'
 import { findLinks, findPointer, type Links, readLinked } from './verify-chain.js'
-import { findCheckpoint, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
+import { findCheckpoint, orDamage, RESTORE_IT } from './verify-documents.js'
+import { inGroups, verifyFiles } from './verify-files.js'
 
 type VerifyAnswer = {
   readonly sequence: number
@@ -35,8 +34,6 @@ type Tally = { -readonly [K in keyof OutcomeCounts]: number }
 /** Folded segments by name, with the listing window that their revision went by. */
 type Folded = Map<string, number>
 
-const READS_AT_ONCE = 16
-
 export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
   const { store } = deps
   const problems: string[] = []
@@ -45,10 +42,17 @@ export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
   const listed = await orDamage(LEDGER_PREFIX, () => listSegments(store, 0))
   if ('problem' in listed) problems.push(`The ledger cannot be listed, and what is unfolded is not known: ${listed.problem}`)
   const ledger = new Map('problem' in listed ? [] : listed.document.segments.map((segment) => [segment.segment_name, segment]))
-  const chain: Chain = { ledger, is_listed: 'document' in listed, counts: { ...NO_COUNTS }, folded: new Map(), checkpoints: new Set() }
+  const chain: Chain = {
+    ledger,
+    is_listed: 'document' in listed,
+    counts: { ...NO_COUNTS },
+    folded: new Map(),
+    checkpoints: new Set(),
+    listed: [],
+  }
   const links = pointer === undefined ? NO_LINKS : await findLinks(store, pointer, problems)
   const revision_count = await verifyChain(deps, links, chain, problems)
-  const files = pointer === undefined ? new Set<string>() : await verifyFiles(deps, pointer, links, chain, server_time, problems)
+  const files = pointer === undefined ? new Set<string>() : await verifyFiles(deps, pointer, { ...chain, links, server_time }, problems)
   const events = await countEvents(deps, [...ledger.values()], chain.folded, problems)
   const { counts, folded } = chain
   const accounted = counts.applied + counts.duplicate + counts.refused + counts.quarantined
@@ -74,6 +78,8 @@ type Chain = {
   readonly folded: Folded
   /** Those that were looked at. */
   readonly checkpoints: Set<string>
+  /** Every revision that could be read, oldest first. */
+  readonly listed: Listed[]
 }
 
 const NO_COUNTS: OutcomeCounts = { applied: 0, duplicate: 0, refused: 0, quarantined: 0 }
@@ -88,7 +94,7 @@ async function verifyChain({ store }: VerifyDeps, links: Links, chain: Chain, pr
   let applied_total = 0
   let revision_count = 0
   let expected = 1
-  for await (const { sequence, found } of readLinked(store, links, 'oldest_first')) {
+  for await (const { sequence, found } of readLinked(store, links)) {
     if ('problem' in found) {
       problems.push(found.problem)
       continue
@@ -97,6 +103,7 @@ async function verifyChain({ store }: VerifyDeps, links: Links, chain: Chain, pr
     const isBehindGap = sequence !== expected
     expected = sequence + 1
     revision_count += 1
+    chain.listed.push(listedOf(revision))
     problems.push(...neverBack(before, revision))
     if (!isBehindGap && revision.previous !== (before?.revision ?? null)) {
       problems.push(`Revision ${sequence} follows ${revision.previous}, but revision ${sequence - 1} is ${before?.revision}.`)
@@ -125,6 +132,13 @@ async function verifyChain({ store }: VerifyDeps, links: Links, chain: Chain, pr
   }
   return revision_count
 }
+
+const listedOf = ({ sequence, revision, published_at, checkpoint }: Revision): Listed => ({
+  sequence,
+  revision,
+  published_at: instantMs(published_at),
+  checkpoint,
+})
 
 /** Once for each, and also where no `as_of` reaches it any more: a checkpoint is kept for ever. */
 async function verifyCheckpoint(store: ObjectStore, { checkpoints }: Chain, { sequence, checkpoint }: Revision): Promise<string[]> {
@@ -165,69 +179,6 @@ async function stillThere(
   return []
 }
 
-/** Every reachable file is there; those of the current revision have the size and checksum that it states. */
-async function verifyFiles(
-  deps: VerifyDeps,
-  pointer: Pointer,
-  links: Links,
-  { checkpoints }: Chain,
-  server_time: number,
-  problems: string[],
-): Promise<ReadonlySet<string>> {
-  const { store } = deps
-  const named_by = checkpoints.has(pointer.checkpoint.name) ? undefined : 'the pointer'
-  const stated = new Map<string, string>()
-  const current = await findCheckpoint(store, pointer.checkpoint.name, named_by ?? 'a revision')
-  if ('document' in current) {
-    for (const parts of current.document.tables.values()) for (const { name, crc32c } of parts) stated.set(name, crc32c)
-  } else if (named_by !== undefined) problems.push(current.problem)
-  const reachable = await filesOfRevisions(
-    readable(store, links),
-    async (name) => {
-      const found = await findCheckpoint(store, name, 'a revision')
-      return 'document' in found ? found.document : undefined
-    },
-    pointer,
-    server_time,
-  )
-  for (const { sequence, revision } of pointer.deltas) {
-    const found = await findRevision(store, sequence, revision)
-    if ('document' in found) for (const { name, crc32c } of found.document.files_added) stated.set(name, crc32c)
-  }
-  for (const some of inGroups([...new Set([...reachable, ...stated.keys()])])) {
-    const found = await Promise.all(some.map((name) => verifyFile(store, name, stated.get(name))))
-    problems.push(...found.filter((problem) => problem !== undefined))
-  }
-  // Last, and only where nothing is known to be damaged: it would be the same sentence once more.
-  const opened = problems.length > 0 ? undefined : await orDamage('The current revision', () => openWhole(deps, pointer))
-  if (opened !== undefined && 'problem' in opened) problems.push(`The current revision cannot be opened: ${opened.problem}`)
-  return reachable
-}
-
-/** With every file above the base decoded, which a reader leaves until somebody asks for its table. */
-async function openWhole(tables: TableStore, pointer: Pointer): Promise<Snapshot> {
-  const snapshot = await openSnapshot(tables, pointer)
-  for (const table of snapshot.overlay.keys()) await layersOf(snapshot.overlay, table)
-  return snapshot
-}
-
-async function* readable(store: ObjectStore, links: Links): AsyncGenerator<Revision> {
-  for await (const { found } of readLinked(store, links, 'newest_first')) if ('document' in found) yield found.document
-}
-
-async function verifyFile(store: ObjectStore, name: string, crc32c: string | undefined): Promise<string | undefined> {
-  const got = await orDamage(name, () => store.get(name))
-  if ('problem' in got) return got.problem
-  const answer = got.document
-  if (answer.kind === 'absent') return `${name} is gone, though a revision names it. ${RESTORE_IT}`
-  const found = crc32cHex(answer.bytes)
-  if (found !== answer.head.crc32c)
-    return `${name} is damaged: its bytes have checksum ${found}, the store recorded ${answer.head.crc32c}. ${RESTORE_IT}`
-  if (crc32c !== undefined && found !== crc32c)
-    return `${name} has checksum ${found}; the revision that names it says ${crc32c}. ${RESTORE_IT}`
-  return undefined
-}
-
 async function countEvents(
   { store, scope }: VerifyDeps,
   segments: readonly SegmentHead[],
@@ -258,8 +209,4 @@ async function countSegment(
   if ('document' in read) return read.document
   problems.push(read.problem)
   return 0
-}
-
-function* inGroups<T>(values: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < values.length; start += READS_AT_ONCE) yield values.slice(start, start + READS_AT_ONCE)
 }

@@ -5,9 +5,9 @@ import { floorTo, instantMs, MINUTE_MS, stampMs } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
 import { listSegments, type SegmentHead } from '../ledger/read.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { walkBack } from '../tables/history/history.js'
 import type { Pointer } from '../tables/revision.js'
 import { readPointer, readRevision } from '../tables/snapshot.js'
-import { walkBack } from './chain.js'
 
 /** Names of unfolded segments in closed minutes of the window. Those of open minutes every turn finds by itself. */
 export async function findMissedSegments(store: ObjectStore, listing_window_ms: number): Promise<string[]> {

@@ -230,8 +230,12 @@ export const START_CLAIM_KEPT_MS = 7 * DAY_MS
 export const COLLECT_CLAIM_PAGES_MAX = 20
 /** Claims of either sort that one look removes: 144,000 a day, a call each. */
 export const COLLECT_CLAIMS_MAX = 1_000
-/** Every revision of this long can be opened by `as_of`. */
-export const AS_OF_KEPT_MS = DAY_MS
+/** What `as_of` opens: every revision that stood within this long, which is far longer than a turn, a merge or a reader takes. */
+export const AS_OF_ALL_KEPT_MS = HOUR_MS
+/** For this long, the last revision of each minute: at 10 publishes a second, one in 600. */
+export const AS_OF_MINUTES_KEPT_MS = DAY_MS
+/** For this long, the last revision of each hour: 720 of them at most, however much is published. */
+export const AS_OF_HOURS_KEPT_MS = 30 * DAY_MS
 /** Segments named longer ago are not listed any more; `local` reads one folder an hour, GCS pages of 1,000 names. */
 export const LISTING_WINDOW_MS = 48 * HOUR_MS
 export const LISTING_WINDOW_LOCAL_MS = HOUR_MS
@@ -295,6 +299,6 @@ export const DELTAS_SLOW_MS = SECOND_MS
 export const FILE_ROWS_MAX = 128 * 1_024
 export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */
-const READER_PIN_MS = 10 * MINUTE_MS
+export const READER_PIN_MS = 10 * MINUTE_MS
 /** Older than every turn, merge and pin can be, with a margin: only then is a file that nobody names an orphan. */
 export const ORPHAN_AGE_MS = 2 * Math.max(TURN_DEADLINE_MS, MERGE_DEADLINE_MS, READER_PIN_MS)

@@ -1,36 +1,34 @@
-// Opens an older revision: what was believed then. It walks the published chain and reads nothing else.
+// Opens an older revision: what was believed then. Which ones are kept is the rule of tables/history/kept.ts, whether or not
+// collection has run since; of the chain it reads as much as it needs to find one, and of the ledger nothing.
 
 import { isOperatingError, missing } from '../core/errors.js'
-import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
-import { instantMs, instantText } from '../core/time.js'
-import {
-  type ChainPage,
-  chainName,
-  checkpointName,
-  type Pointer,
-  parseChainPage,
-  parseCheckpoint,
-  type Revision,
-} from '../tables/revision.js'
+import { instantText } from '../core/time.js'
+import { type History, openHistory } from '../tables/history/history.js'
+import { KEPT_SENTENCE } from '../tables/history/kept.js'
+import { isKept, newerKept, olderKept } from '../tables/history/kept-revisions.js'
+import type { Listed } from '../tables/history/pages.js'
+import { checkpointName, type Pointer, parseCheckpoint } from '../tables/revision.js'
 import { openSnapshot, readDocument, readPointer, readRevision, type Snapshot, type TableStore } from '../tables/snapshot.js'
 
-/** The newest revision published at or before an instant, or a revision by its sequence or its id. */
+/** The newest kept revision published at or before an instant, or a revision by its sequence or its id. */
 export type Moment = { readonly at: number } | { readonly sequence: number } | { readonly revision: string }
 
 export async function openAsOf(tables: TableStore, moment: Moment): Promise<Snapshot> {
-  const { published } = await readPointer(tables.store)
-  if (published === undefined) throw missing(`${tables.store.label} has no revision yet, so there is nothing to look back at.`)
-  const found = await findRevision(tables, published.pointer, moment)
-  if (found === undefined) throw missing(`No revision was published ${describe(moment)}. The newest is ${published.pointer.sequence}.`)
+  const { store } = tables
+  const { published, server_time } = await readPointer(store)
+  if (published === undefined) throw missing(`${store.label} has no revision yet, so there is nothing to look back at.`)
+  const history = openHistory(store, published.pointer)
+  const stood = await findStood(history, moment)
+  if (stood === undefined) throw missing(`No revision was published ${describe(moment)}. The newest is ${history.newest.sequence}.`)
+  const older = (await isKept(history, stood, server_time)) ? stood : await olderKept(history, stood, server_time)
+  // Who asks for an instant is told what was believed a little before it; who names a revision wants that one.
+  const opened = 'at' in moment || older === stood ? older : undefined
+  if (opened === undefined) throw missing(await notKept(history, { stood, older, now: server_time }))
   try {
-    return await openSnapshot(tables, await pointerAt(tables, found))
+    return await openSnapshot(tables, await pointerAt(tables, history, opened))
   } catch (error) {
     if (!isOperatingError(error, 'missing')) throw error
-    throw missing(
-      `Revision ${found.sequence}, published at ${found.published_at}, cannot be opened any more: revisions are kept for 24 hours, ` +
-        'and the table files of older ones are collected. `servo ledger replay` can rebuild them.',
-      error,
-    )
+    throw missing(`A file of ${nameOf(opened)} is gone, though it is kept. Run \`servo ledger verify\` to see which.`, error)
   }
 }
 
@@ -39,44 +37,41 @@ const describe = (moment: Moment): string => {
   return 'sequence' in moment ? `with sequence ${moment.sequence}` : `under the id ${moment.revision}`
 }
 
-async function findRevision({ store }: TableStore, pointer: Pointer, moment: Moment): Promise<Revision | undefined> {
-  const fits = ({ sequence, revision, published_at }: Pick<Revision, 'sequence' | 'revision' | 'published_at'>): boolean => {
-    if ('at' in moment) return instantMs(published_at) <= moment.at
-    return 'sequence' in moment ? sequence === moment.sequence : revision === moment.revision
-  }
-  let link: { sequence: number; revision: string } = pointer
-  while (link.sequence > pointer.chain_through) {
-    const revision = await readRevision(store, link.sequence, link.revision)
-    if (fits(revision)) return revision
-    if (revision.previous === null) return undefined
-    link = { sequence: link.sequence - 1, revision: revision.previous }
-  }
-  for (let n = pointer.chain_through / CHAIN_PAGE_REVISIONS - 1; n >= 0; n--) {
-    const page: ChainPage = await readDocument(store, chainName(n), parseChainPage)
-    const entry = page.revisions.findLast(fits)
-    if (entry !== undefined) return readRevision(store, entry.sequence, entry.revision)
-  }
-  return undefined
+async function findStood(history: History, moment: Moment): Promise<Listed | undefined> {
+  const { newest } = history
+  if ('at' in moment) return newest.published_at <= moment.at ? newest : history.newestBefore(newest.sequence, moment.at + 1)
+  if ('revision' in moment) return history.named(moment.revision)
+  return moment.sequence >= 1 && moment.sequence <= newest.sequence ? history.at(moment.sequence) : undefined
 }
 
+type NotKept = { readonly stood: Listed; readonly older: Listed | undefined; readonly now: number }
+
+async function notKept(history: History, { stood, older, now }: NotKept): Promise<string> {
+  const newer = nameOf(await newerKept(history, stood, now))
+  const nearest =
+    older === undefined ? `The oldest that is kept is ${newer}.` : `The nearest that are kept are ${nameOf(older)} and ${newer}.`
+  return (
+    `No longer kept: ${nameOf(stood)}. ${KEPT_SENTENCE} ${nearest} The ledger is kept whole, and \`servo ledger replay\` folds ` +
+    'all of it again to compare the end with the newest tables; older tables it does not bring back.'
+  )
+}
+
+const nameOf = ({ sequence, published_at }: Listed): string => `revision ${sequence} (published at ${instantText(published_at)})`
+
 /** The pointer as it was when this revision was the newest. */
-async function pointerAt({ store }: TableStore, revision: Revision): Promise<Pointer> {
-  const checkpoint = await readDocument(store, checkpointName(revision.checkpoint), parseCheckpoint)
+async function pointerAt({ store }: TableStore, history: History, { sequence, revision }: Listed): Promise<Pointer> {
+  const { fold_version, published_at, checkpoint: name } = await readRevision(store, sequence, revision)
+  const checkpoint = await readDocument(store, checkpointName(name), parseCheckpoint)
   const deltas: { sequence: number; revision: string }[] = []
-  let at: Revision = revision
-  while (at.sequence > checkpoint.sequence) {
-    deltas.push({ sequence: at.sequence, revision: at.revision })
-    if (at.previous === null) break
-    at = await readRevision(store, at.sequence - 1, at.previous)
-  }
+  for (let at = checkpoint.sequence + 1; at <= sequence; at++) deltas.push({ sequence: at, revision: (await history.at(at)).revision })
   return {
     schema: 'servo-pointer-v1',
-    revision: revision.revision,
-    sequence: revision.sequence,
-    fold_version: revision.fold_version,
-    published_at: revision.published_at,
-    checkpoint: { name: checkpoint.name, sequence: checkpoint.sequence },
-    deltas: deltas.reverse(),
+    revision,
+    sequence,
+    fold_version,
+    published_at,
+    checkpoint: { name, sequence: checkpoint.sequence },
+    deltas,
     chain_through: 0,
   }
 }

@@ -20,6 +20,9 @@ export const revisionName = (sequence: number, revision: string): string => `${R
 export const checkpointName = (name: string): string => `${CHECKPOINTS_PREFIX}${name}.json`
 export const chainName = (page: number): string => `${CHAIN_PREFIX}${page}.json`
 export const l0Name = (revision: string, table: TableName, extension: string): string => `${L0_PREFIX}${revision}/${table}.${extension}`
+/** The revision that added this file of L0; undefined: it is another file. */
+export const l0RevisionOf = (name: string): string | undefined =>
+  name.startsWith(L0_PREFIX) ? name.slice(L0_PREFIX.length).split('/', 1)[0] : undefined
 export const partName = (table: TableName, part: string, extension: string): string => `${BASE_PREFIX}${table}/${part}.${extension}`
 
 const instant = z.iso.datetime()

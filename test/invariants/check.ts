@@ -21,13 +21,11 @@ export const checkWorld = (world: World, extra?: ExtraCheck): Promise<readonly s
 export type Subject = Omit<Surroundings, 'now'> & {
   /** The world's own time. */
   readonly clock: Clock
-  /** How long a revision that was replaced stays readable. */
-  readonly kept_ms: number
 }
 
 /** Sentences, each beginning with the invariant that does not hold; empty: all hold. */
 export async function checkInvariants(subject: Subject, extra: ExtraCheck = () => []): Promise<readonly string[]> {
-  const { oracle, clock, kept_ms } = subject
+  const { oracle, clock } = subject
   const problems = [...oracle.problems]
   let evidence: Evidence
   try {
@@ -43,7 +41,7 @@ export async function checkInvariants(subject: Subject, extra: ExtraCheck = () =
     ...checkClaims(evidence),
     ...checkSetSum(evidence),
     ...checkChain(evidence),
-    ...(await checkFiles(evidence, kept_ms)),
+    ...(await checkFiles(evidence)),
     ...evidence.history.problems,
     ...checkTables(evidence),
     ...checkSightings(evidence),

@@ -1,13 +1,17 @@
 import { describe, expect, test } from '@jest/globals'
-import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
+import { verify } from '../../src/compactor/verify.js'
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { openAsOf } from '../../src/readers/as-of.js'
+import type { ObjectHead } from '../../src/storage/object-store.js'
+import { encodePointer, POINTER_NAME, type Pointer } from '../../src/tables/revision.js'
 import { filesOfPointer } from '../fixtures/reachable.js'
 import { collect, merge } from '../fixtures/roles.js'
 import { createScenario, once } from '../fixtures/scenario.js'
+import type { World } from '../fixtures/world.js'
 import { listAll } from './evidence.js'
 
 describe('I16 collection never removes a reachable file, and orphans go in the end', () => {
-  test('I16 a revision that was the newest for a long time stays readable for a day after it was replaced', async () => {
+  test('I16 a revision that was the newest for a long time stays readable after it was replaced', async () => {
     const { say, writer, decider, reader, tell, world, expectInvariants } = createScenario()
     const { append } = writer()
     const { turn } = decider()
@@ -82,4 +86,80 @@ describe('I16 collection never removes a reachable file, and orphans go in the e
     })
     expect(world.trace.filter((line) => line.includes(' keeper ') && /put|delete/.test(line))).toEqual([])
   })
+
+  test('I16 who opens a revision in its last kept moment may go on reading it for as long as readers do', async () => {
+    const { say, writer, decider, reader, tell, world, expectInvariants } = createScenario()
+    const { append } = writer()
+    const { turn } = decider()
+    const { lookAt, reader: tables } = reader()
+    const keeper = world.start('keeper')
+    await tell(async () => {
+      await world.time.sleep(30 * MINUTE_MS - (world.time.now() % MINUTE_MS))
+      const sequences: number[] = []
+      for (const max of [1, 2, 3]) {
+        await append([say.poolDefined('pool:x', max)])
+        sequences.push((await turn()).sequence)
+      }
+      await merge(keeper, true)
+      const replaced_at = Date.parse(pointerOf(world, sequences[2]).published_at)
+      await world.time.sleep(replaced_at + HOUR_MS - SECOND_MS - world.time.now())
+      const view = tables.viewOf(await openAsOf(tables.tables, { sequence: sequences[1] as number }))
+      await world.time.sleep(9 * MINUTE_MS)
+      await collect(keeper)
+      await lookAt(view)
+      await world.time.sleep(2 * MINUTE_MS)
+      expect((await collect(keeper)).deleted_count).toBeGreaterThan(0)
+      await expect(openAsOf(tables.tables, { sequence: sequences[1] as number })).rejects.toThrow('No longer kept')
+    })
+    await expectInvariants()
+  })
+
+  test('I16 a collection that finds another chain than it has looked at removes nothing', async () => {
+    const { say, writer, decider, tell, world } = createScenario()
+    const keeper = world.start('keeper')
+    await tell(async () => {
+      for (const max of [1, 2, 3]) {
+        await writer(`writer ${max}`).append([say.poolDefined('pool:x', max)])
+        await decider(`decider ${max}`).turn()
+        await merge(keeper, true)
+      }
+      await world.time.sleep(40 * DAY_MS)
+      // Somebody restores a copy.
+      const { pointer } = world.oracle.pointers[0] as { readonly pointer: Pointer }
+      once(world, 'after', { process: 'keeper', operation: 'get', name: 'manifest.json' }, async () => {
+        const { generation } = world.oracle.pointers.at(-1) as { readonly generation: string }
+        await world.bucket.put(POINTER_NAME, encodePointer(pointer), { if_generation: generation })
+      })
+      expect(await collect(keeper)).toMatchObject({ deleted_count: 0 })
+      expect((await filesOfPointer(world.bucket, pointer)).size).toBeGreaterThan(0)
+      for (const name of (await filesOfPointer(world.bucket, pointer)).keys()) expect((await world.bucket.head(name)).kind).toBe('found')
+    })
+  })
+
+  test('I16 verify names a file that only an older revision needs, for as long as that is kept', async () => {
+    const { say, writer, decider, tell, world } = createScenario()
+    const keeper = world.start('keeper')
+    const deps = { store: world.bucket, files: world.files, scope: world.scope }
+    await tell(async () => {
+      await writer().append([say.poolDefined('pool:x', 1)])
+      const { sequence } = await decider().turn()
+      const first = pointerOf(world, sequence)
+      await world.time.sleep(2 * MINUTE_MS)
+      await merge(keeper, true)
+      const of_newest = await filesOfPointer(world.bucket, pointerOf(world, sequence + 1))
+      const name = [...(await filesOfPointer(world.bucket, first)).keys()].find((file) => !of_newest.has(file)) as string
+      await world.time.sleep(20 * HOUR_MS)
+      const { head } = (await world.bucket.head(name)) as { readonly head: ObjectHead }
+      await world.bucket.delete(name, { if_generation: head.generation })
+      expect((await verify(deps)).problems).toEqual([expect.stringContaining(`${name} is gone`)])
+      await world.time.sleep(31 * DAY_MS)
+      expect((await verify(deps)).problems).toEqual([])
+    })
+  })
 })
+
+function pointerOf({ oracle }: World, sequence: number | undefined): Pointer {
+  const found = oracle.pointers.find(({ pointer }) => pointer.sequence === sequence)
+  if (found === undefined) throw new Error(`Nobody published revision ${sequence}.`)
+  return found.pointer
+}

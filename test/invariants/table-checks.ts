@@ -4,6 +4,7 @@ import { crc32cHex } from '../../src/core/hash.js'
 import { compareStamps } from '../../src/core/time.js'
 import type { LooseRow, TableName } from '../../src/projections/tables.js'
 import type { Revision } from '../../src/tables/revision.js'
+import { keptPointers } from '../fixtures/kept-pointers.js'
 import { filesOfPointer } from '../fixtures/reachable.js'
 import { differenceOf, type Evidence } from './evidence.js'
 
@@ -49,11 +50,10 @@ function goesBack(before: Revision, revision: Revision): string[] {
 }
 
 /** I6: what the revisions inside the retention name is there, byte for byte. */
-export async function checkFiles({ store, oracle, now }: Evidence, kept_ms: number): Promise<string[]> {
+export async function checkFiles({ store, oracle, now }: Evidence): Promise<string[]> {
   const problems: string[] = []
   const checked = new Set<string>()
-  for (const [index, { pointer }] of oracle.pointers.entries()) {
-    if (now - (oracle.pointers[index + 1]?.at ?? now) > kept_ms) continue
+  for (const pointer of keptPointers(oracle.pointers, now)) {
     for (const [name, crc32c] of await filesOfPointer(store, pointer)) {
       if (checked.has(name)) continue
       checked.add(name)

@@ -2,6 +2,7 @@
 // by an edit, with the check that has to notice. The text to find is exact and occurs once: when the code moves on, its
 // mutant has to follow.
 
+import { AS_OF } from './as-of.js'
 import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
 import { LIMITS } from './limits.js'
@@ -384,17 +385,6 @@ const MAINTENANCE: readonly Mutant[] = [
     killed_by: turn('collect-claims', 'goes with all that are as old, however many, some with each look'),
   },
   {
-    name: 'collector forgetting revisions that as_of opens',
-    edits: [
-      {
-        file: COLLECT,
-        find: 'const isKept = now - replaced_at <= AS_OF_KEPT_MS',
-        replace: 'const isKept = revision.sequence === pointer.sequence',
-      },
-    ],
-    killed_by: invariant(I16, 'I16 a revision that was the newest for a long time stays readable for a day after it was replaced'),
-  },
-  {
     name: 'expired row dropped in a partial merge',
     edits: [{ file: MERGE, find: 'const drop_before = mayDrop ? ', replace: 'const drop_before = mayDrop !== undefined ? ' }],
     killed_by: turn('publish', 'a row that has expired does not uncover its older version in a run that a merge leaves alone'),
@@ -484,6 +474,7 @@ export const MUTANTS: readonly Mutant[] = [
   PUBLISHING,
   MAINTENANCE,
   READING,
+  AS_OF,
   STORE,
   SQL,
   EXECUTION,

@@ -3,13 +3,14 @@
 import { isOperatingError } from '../../src/core/errors.js'
 import { sha256Hex } from '../../src/core/hash.js'
 import { FOLD_VERSION } from '../../src/core/limits.js'
-import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
+import { MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidAt } from '../../src/core/ulid.js'
 import type { LedgerEvent } from '../../src/events/event.js'
 import { TABLE_NAMES } from '../../src/projections/tables.js'
 import { openAsOf } from '../../src/readers/as-of.js'
 import { POISONS, plantPoison, plantStray, plantUnreadableList, STRAYS } from '../faults/fault-store.js'
 import { createHints } from '../faults/hints.js'
+import { keptPointers } from '../fixtures/kept-pointers.js'
 import type { Random } from '../fixtures/random.js'
 import { collect, createDecider, createTableReader, createWriter, findMissed, merge } from '../fixtures/roles.js'
 import { saidAgain } from '../fixtures/said-again.js'
@@ -203,9 +204,11 @@ function read(world: World, process: Process): () => Promise<void> {
       if (draw === 0) {
         await fresh(() => undefined)
       } else if (draw === 1) {
-        const before = random.pick(world.oracle.pointers.length === 0 ? [undefined] : world.oracle.pointers)
-        const isKept = before !== undefined && world.time.now() - before.at < 20 * HOUR_MS
-        if (isKept) await lookAt(reader.viewOf(await openAsOf(reader.tables, { sequence: before.pointer.sequence })))
+        // What is kept until it will have been opened, however long the store takes.
+        const kept = keptPointers(world.oracle.pointers, world.time.now() + PINNED_MS_MAX)
+        const before = kept.length === 0 ? undefined : random.pick(kept)
+        const moment = random.isTrue(0.5) ? { at: Date.parse(before?.published_at ?? '') } : { sequence: before?.sequence ?? 0 }
+        if (before !== undefined) await lookAt(reader.viewOf(await openAsOf(reader.tables, moment)))
       } else if (draw === 2) {
         await look(TABLE_NAMES, 1 + random.below(20))
       } else {

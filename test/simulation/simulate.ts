@@ -83,7 +83,7 @@ async function rest(world: World): Promise<void> {
   if (decider.log.length > 0) problems.push(`I23 A turn came to no rest: ${decider.log.join(' ')}`)
   const isMine = world.oracle.pointers.at(-1)?.pointer.fold_version === FOLD_VERSION
   if (isMine) await merge(keeper, true)
-  await world.time.sleep(DAY_MS + 2 * HOUR_MS)
+  await world.time.sleep(30 * DAY_MS + 2 * HOUR_MS)
   if (isMine) {
     await collect(keeper)
     problems.push(...(await checkOrphans(world)))
@@ -106,7 +106,7 @@ async function wholeTurn({ turn }: Decider): Promise<void> {
   for (let turns = 0; (await turn()).more; turns++) if (turns === TURNS_MAX) throw new Error('A turn of a quiet workspace came to no end.')
 }
 
-/** I16: a day later only what the newest revision names is left. */
+/** I16: a month later only what the newest revision names is left. */
 async function checkOrphans({ bucket, oracle }: World): Promise<string[]> {
   const pointer = oracle.pointers.at(-1)?.pointer
   const named = pointer === undefined ? new Map<string, null>() : await filesOfPointer(bucket, pointer)
