@@ -373,6 +373,9 @@ describe('servo table', () => {
       expect(await runsAt('2')).toBe(3)
       expect(await runsAt(revisions?.revision as string)).toBe(4)
       expect(await runsAt(revisions?.published_at as string)).toBe(4)
+      const named = `at revision 4, published at ${revisions?.published_at}.`
+      expect((await table('runs', '--as-of', '4', '--json')).stderr).toContain(named)
+      expect((await table('runs')).stderr).toContain(`4 rows ${named}`)
       expect(await table('runs', '--as-of', '2020-01-01T00:00:00Z')).toMatchObject({
         code: 1,
         stderr: expect.stringContaining('No revision was published at or before 2020-01-01T00:00:00.000Z. The newest is 4.'),

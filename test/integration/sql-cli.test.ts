@@ -103,7 +103,9 @@ test(
       ['3', 2],
       ['4', 3],
     ] as const) {
-      expect(jsonOf(await sql(text, '--json', '--as-of', moment))).toEqual([{ runs, tasks: 6 * runs }])
+      const { stderr, ...answered } = await sql(text, '--json', '--as-of', moment)
+      expect(stderr).toMatch(new RegExp(`^The rows are those at revision ${moment}, published at [^ ]+Z\\.$`))
+      expect(jsonOf({ ...answered, stderr: '' })).toEqual([{ runs, tasks: 6 * runs }])
     }
     const before = await sql(text, '--as-of', '2020-01-01T00:00:00Z')
     expect(before).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('No revision was published at or before') })

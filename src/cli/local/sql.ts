@@ -10,7 +10,7 @@ import type { View } from '../../readers/reader.js'
 import { runSql, type SqlAnswer, type SqlRequest } from '../../readers/sql.js'
 import { parseCount, parseDuration } from '../arguments.js'
 import { FailedError, UsageError } from '../exit-code.js'
-import { openView, withAsOf } from './as-of.js'
+import { noteMoment, openView, placeOf, withAsOf } from './as-of.js'
 import { withDeps, withStore } from './options.js'
 import { cell, counted, note, printJson, printPart, printTable, ROWS_FOR_PEOPLE } from './print.js'
 import { type ListingOptions, list, listingOf } from './sql-listing.js'
@@ -80,10 +80,11 @@ async function printForPeople(deps: Deps, view: View, asked: Asked, { limit = RO
   await ask(deps, view, { ...asked, result })
   printTable(head, rows.slice(0, limit))
   if (rows.length > limit) note(`These are the first ${limit} rows. Say --limit to see more, or LIMIT and WHERE to see others.`)
-  note(`${counted(Math.min(rows.length, limit), 'row')} at revision ${view.sequence}, published at ${view.snapshot.revision.published_at}.`)
+  note(`${counted(Math.min(rows.length, limit), 'row')} ${placeOf(view)}.`)
 }
 
-async function printAsJson(deps: Deps, view: View, asked: Asked, { limit }: SqlOptions): Promise<void> {
+async function printAsJson(deps: Deps, view: View, asked: Asked, options: SqlOptions): Promise<void> {
+  const { limit } = options
   let columns: readonly string[] = []
   let between = '['
   const result = {
@@ -97,6 +98,7 @@ async function printAsJson(deps: Deps, view: View, asked: Asked, { limit }: SqlO
   }
   await ask(deps, view, { ...asked, result })
   await printPart(between === '[' ? '[]\n' : ']\n')
+  noteMoment(view, options)
 }
 
 /** Beside the file first, and there at once: whoever reads it meanwhile sees the former one whole. */

@@ -4,9 +4,9 @@ import type { Command } from 'commander'
 import { parseCondition, presentRow, readableTables, readRows } from '../../readers/rows.js'
 import { collect, parseCount } from '../arguments.js'
 import { UsageError } from '../exit-code.js'
-import { type AsOfOptions, openView, withAsOf } from './as-of.js'
+import { type AsOfOptions, noteMoment, openView, placeOf, withAsOf } from './as-of.js'
 import { withDeps, withStore } from './options.js'
-import { cell, note, printJson, printTable, ROWS_FOR_PEOPLE } from './print.js'
+import { cell, counted, note, printJson, printTable, ROWS_FOR_PEOPLE } from './print.js'
 
 type TableOptions = AsOfOptions & { readonly where: readonly string[]; readonly limit?: number }
 
@@ -34,10 +34,14 @@ async function show(name: string, options: TableOptions): Promise<void> {
     // One more than is shown, to know whether there are more.
     const found = fitsNone ? [] : await readRows(view, table, where, limit + 1)
     const rows = found.slice(0, limit).map((row) => presentRow(table, row, deps.scope))
-    if (options.json === true) return printJson(rows)
-    if (rows.length === 0) return note(`No row of ${table} fits at revision ${view.sequence}.`)
+    if (options.json === true) {
+      printJson(rows)
+      return noteMoment(view, options)
+    }
+    if (rows.length === 0) return note(`No row of ${table} fits ${placeOf(view)}.`)
     printRows(rows)
     if (found.length > limit) note(`These are the first ${limit} rows. Say --limit to see more, or --where to see fewer.`)
+    note(`${counted(rows.length, 'row')} ${placeOf(view)}.`)
   })
 }
 
