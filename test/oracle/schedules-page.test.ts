@@ -39,7 +39,12 @@ const FIRST_FIRES: Readonly<Record<string, readonly string[]>> = {
   '0 0 */2 * 1 fires on odd days, and on Mondays: a star with a step is a restriction': days('01-01', '01-03', '01-05', '01-06', '01-07'),
   '0 0 31 * * fires in months that have a 31st: nothing is moved to another day': days('01-31', '03-31', '05-31', '07-31', '08-31'),
   '0 0 29 2 * fires in leap years': days('2028-02-29', '2032-02-29'),
-  '@hourly fires also `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`, `@annually`, in any case': on('01-01', '00:00', '01:00', '02:00'),
+  '@hourly fires also `@daily`, `@midnight`, `@weekly`, `@monthly`, `@yearly`, `@annually`, in any case': on(
+    '01-01',
+    '00:00',
+    '01:00',
+    '02:00',
+  ),
 }
 
 describe('docs/schedules.md', () => {
