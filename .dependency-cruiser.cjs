@@ -159,10 +159,22 @@ const npmRules = Object.entries(NPM_ALLOWED).map(([row, allowed]) => ({
   to: { path: 'node_modules/', pathNot: allowed.map(packagePath) },
 }))
 
-/** What traces costs nothing where nobody asked for it: it is loaded by `import()`, when somebody has. */
-const LOADED_ON_DEMAND = ['telemetry/open-telemetry', 'telemetry/shared', 'telemetry/spans']
+/** Large packages stand behind these. A process that never needs one does not wait for it, and the API loads Temporal's
+ *  client behind its first answer: they are loaded by `import()`. */
+const LOADED_ON_DEMAND = [
+  'telemetry/open-telemetry',
+  'telemetry/shared',
+  'telemetry/spans',
+  'storage/gcs',
+  'bin/cloud-tasks',
+  'bin/api-temporal',
+  'api/openapi',
+  'oidc/key-set',
+  'oidc/verifier',
+  'oidc/identity',
+]
 
-const tracingRules = [
+const onDemandRules = [
   {
     name: 'npm/only-telemetry',
     severity: 'error',
@@ -173,9 +185,9 @@ const tracingRules = [
   {
     name: 'loaded-on-demand',
     severity: 'error',
-    comment: 'It loads OpenTelemetry: import it with import(), where an endpoint is set.',
-    from: { path: '^src/', pathNot: [pathOf('telemetry'), UNIT_TEST] },
-    to: { path: anyOf(LOADED_ON_DEMAND.map(pathOf)), dynamic: false },
+    comment: 'It loads a large package: import it with import(), where it is needed.',
+    from: { path: '^src/', pathNot: [pathOf('telemetry'), pathOf('oidc'), UNIT_TEST] },
+    to: { path: anyOf(LOADED_ON_DEMAND.map(pathOf)), dynamic: false, dependencyTypesNot: ['type-only'] },
   },
 ]
 
@@ -253,7 +265,7 @@ const generalRules = [
 ]
 
 module.exports = {
-  forbidden: [...tableRules, ...typesOnlyRules, ...reservedRules, ...npmRules, ...tracingRules, ...nodeRules, ...generalRules],
+  forbidden: [...tableRules, ...typesOnlyRules, ...reservedRules, ...npmRules, ...onDemandRules, ...nodeRules, ...generalRules],
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true,

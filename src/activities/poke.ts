@@ -1,18 +1,16 @@
 // Pokes of the workspace's loop, coalesced: one is under way at most, and whoever comes meanwhile shares the next one. A
 // poke that does not arrive is sent again; should it be lost with this process, it costs time until the backstop, and no fact.
 
-import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client'
 import type { Poke } from '../commands/submit.js'
 import { messageOf } from '../core/errors.js'
-import type { Scope } from '../core/ids.js'
-import { workflowId } from '../core/names.js'
 import type { Clock } from '../core/time.js'
-import { pokeSignal } from '../workflows/contract.js'
+
+/** A loop that is not there is started by ensureLoops, with a turn of its own. */
+export type Signalled = 'sent' | 'no-loop'
 
 type PokerDeps = {
-  /** undefined: Temporal is not there yet. */
-  readonly client: () => Client | undefined
-  readonly scope: Scope
+  /** Signals the loop. Rejects while Temporal does not take it. */
+  readonly signal: () => Promise<Signalled>
   /** Its sleep ends when `closed` is aborted. */
   readonly clock: Clock
   readonly closed: AbortSignal
@@ -27,8 +25,7 @@ const SOON_MS = 150
 const AGAIN_FIRST_MS = 500
 const AGAIN_LONGEST_MS = 10_000
 
-export function createPoker({ client, scope, clock, closed, log, onPoke }: PokerDeps): Poke {
-  const id = workflowId(scope, 'workspace')
+export function createPoker({ signal, clock, closed, log, onPoke }: PokerDeps): Poke {
   let isUnderWay = false
   let isWanted = false
   /** Somebody asked who does not wait, and no signal went out since. */
@@ -37,20 +34,16 @@ export function createPoker({ client, scope, clock, closed, log, onPoke }: Poker
   let failures = 0
 
   /** false: it has to be tried again. */
-  async function signal(): Promise<boolean> {
-    const connected = client()
-    if (connected === undefined) return false
+  async function send(): Promise<boolean> {
     try {
-      await connected.workflow.getHandle(id).signal(pokeSignal)
-      onPoke?.('sent')
+      const signalled = await signal()
+      onPoke?.(signalled === 'sent' ? 'sent' : 'failed')
       return true
     } catch (error) {
       onPoke?.('failed')
-      // A loop that is not there is started by ensureLoops, with a turn of its own.
-      if (error instanceof WorkflowNotFoundError) return true
       // Once for every time that it goes away: commands are accepted meanwhile.
       if (failures === 0)
-        log(`The loop of the workspace could not be poked now, and will be as soon as Temporal answers: ${reasonOf(error)}`)
+        log(`The loop of the workspace could not be poked now, and will be as soon as Temporal answers: ${messageOf(error)}`)
       return false
     }
   }
@@ -64,7 +57,7 @@ export function createPoker({ client, scope, clock, closed, log, onPoke }: Poker
       isWanted = false
       // The turn that this asks for serves them, too.
       isSoon = false
-      if (await signal()) failures = 0
+      if (await send()) failures = 0
       else {
         // What was accepted meanwhile waits for it, and the loop may have meant to sleep for long.
         isWanted = !closed.aborted
@@ -89,5 +82,3 @@ export function createPoker({ client, scope, clock, closed, log, onPoke }: Poker
     }
   }
 }
-
-const reasonOf = (error: unknown): string => (isGrpcServiceError(error) ? error.details || error.message : messageOf(error))

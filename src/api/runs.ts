@@ -109,7 +109,7 @@ function addRunLists(app: Api, deps: RouteDeps): void {
         tags: TAGS,
         summary: 'Runs, newest first',
         description:
-          'Rows are kept by run_id, which says nothing of time: a page reads the runs of the last day that fit, then, where they are too few, those of a month, then all. `from` bounds what it costs.',
+          'Rows are kept by run_id, which says nothing of time: a page reads the runs of the last hour that fit, then, where they are too few, those of a day, of a month, then all. `from` bounds what it costs.',
         querystring: runListQuery,
         response: { 200: runPage, ...problems() },
       },

@@ -74,7 +74,7 @@ function addTickRoute(app: Api, deps: RouteDeps): void {
         tags: SCHEDULE_TAGS,
         summary: 'What became of the instants of a schedule, newest first',
         description:
-          'A row for each instant that was to run, and one, with counts, for those of a decision that were skipped. As with runs, a page reads the ticks of the last day that fit, then, where they are too few, those of a month, then all.',
+          'A row for each instant that was to run, and one, with counts, for those of a decision that were skipped. As with runs, a page reads the ticks of the last hour that fit, then, where they are too few, those of a day, of a month, then all.',
         params: scheduleParams,
         querystring: tickListQuery,
         response: { 200: tickPage, ...problems(404) },

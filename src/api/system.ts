@@ -104,6 +104,6 @@ export function addSystemRoutes(app: Api, deps: RouteDeps): void {
         response: { 200: z.record(z.string(), z.unknown()), ...problems() },
       },
     },
-    async (_request, reply) => reply.code(200).send({ ...app.swagger() }),
+    async (_request, reply) => reply.code(200).send({ ...(await deps.document()) }),
   )
 }

@@ -13,7 +13,7 @@ import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
 import { type Deps, openAppender, openDeps, openReader } from './deps.js'
 import { openVerifier } from './oidc-config.js'
-import { openClient, type TemporalClient } from './temporal.js'
+import { onDemand } from './on-demand.js'
 import { attributesOf, openTracing } from './tracing.js'
 
 type Api = { readonly url: string; readonly stop: () => Promise<void> }
@@ -24,12 +24,14 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
   const { tenant_id, workspace_id } = config.workspace
   const scope = { tenant_id, workspace_id }
   const deps = await openDeps(config.workspace)
-  const temporal = openClient(config.temporal)
+  const temporal = onDemand(async () => (await import('./api-temporal.js')).openApiTemporal(config.temporal, scope))
   const reader = openReader(deps)
   const metrics = createApiMetrics(() => gaugesOf(deps, reader))
   const tracing = await openTracing({ ...config, service_name: 'servo-api', attributes: attributesOf(scope), log })
   const appender = await openAppender({ ...deps, tracing }, log, metrics.append)
   const current = createCurrent({ reader, clock: deps.clock })
+  // Read while the app is made, so that the first answer need not; where that fails, who asks is told.
+  void current.latest().catch(() => undefined)
   const closing = new AbortController()
   const closed = closing.signal
   const clock = clockUntil(deps.clock, closed)
@@ -37,7 +39,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     ...deps,
     scope,
     appender,
-    poke: createPoker({ client: () => temporal.client, scope, clock, closed, log, onPoke: metrics.poke }),
+    poke: createPoker({ signal: async () => (await temporal.get()).signal(), clock, closed, log, onPoke: metrics.poke }),
     executions: new Map(),
     start_logs: new Map(),
     reader,
@@ -48,18 +50,21 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     callback_proof: config.callback_oidc === undefined ? undefined : await openVerifier(config.callback_oidc, deps.clock),
     version,
     log: config.log_level === 'silent' ? false : { level: config.log_level },
-    readiness: () => readiness(current, temporal),
+    readiness: () => Promise.all([readinessOfStore(current), temporal.get().then(({ readiness }) => readiness())]),
     metrics,
     tracing,
     onFresh: metrics.fresh,
   })
+  // Behind the first answer, because loading holds up all else for half a second; and not with the first poke, which would
+  // come too late by that. Where it fails, who needs it is told.
+  app.server.once('request', (_request, response) => response.once('close', () => void temporal.get().catch(() => undefined)))
   const url = await app.listen({ host: config.host, port: config.port })
   return {
     url,
     async stop() {
       await app.close()
       closing.abort()
-      await temporal.close()
+      await (await temporal.made())?.close()
       await tracing?.close()
       await deps.close()
     },
@@ -77,13 +82,6 @@ async function gaugesOf(deps: Deps, reader: Reader) {
   }
 }
 
-const TEMPORAL_TIMEOUT_MS = 2_000
-
-/** What has to be there before requests make sense. Temporal has not: commands are durable without it, and wait for it. */
-async function readiness(current: Current, temporal: TemporalClient): Promise<readonly Readiness[]> {
-  return Promise.all([readinessOfStore(current), readinessOfTemporal(temporal)])
-}
-
 async function readinessOfStore(current: Current): Promise<Readiness> {
   const what = { name: 'store', needed: true }
   try {
@@ -92,20 +90,5 @@ async function readinessOfStore(current: Current): Promise<Readiness> {
     return { ...what, ok: false, detail: 'Nothing is published yet: the first turn does it. Is `servo automation` running?' }
   } catch (error) {
     return { ...what, ok: false, detail: messageOf(error) }
-  }
-}
-
-async function readinessOfTemporal({ client }: TemporalClient): Promise<Readiness> {
-  const what = { name: 'temporal', needed: false }
-  try {
-    const deadline = Date.now() + TEMPORAL_TIMEOUT_MS
-    await client.connection.withDeadline(deadline, () => client.workflowService.getSystemInfo({}))
-    return { ...what, ok: true, detail: 'it answers' }
-  } catch (error) {
-    return {
-      ...what,
-      ok: false,
-      detail: `It does not answer: ${messageOf(error)} Commands are accepted, and carried out when it is back.`,
-    }
   }
 }

@@ -14,6 +14,7 @@ import { keepEnsured } from '../activities/keep-ensured.js'
 import { createPoker } from '../activities/poke.js'
 import { createAsk } from '../activities/schedules/ask.js'
 import { createSchedulePokes } from '../activities/schedules/pokes.js'
+import { signalWorkspace } from '../activities/signal-workspace.js'
 import { postSigned } from '../activities/signed-post.js'
 import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS, LOOP_SIGNALS_AT_ONCE, SCHEDULE_CALLS_AT_ONCE } from '../core/limits.js'
 import { TASK_QUEUES } from '../core/names.js'
@@ -73,7 +74,8 @@ export async function startAutomation(config: AutomationConfig, options: Automat
   const appender = await openAppender({ ...deps, tracing }, log, metrics.append)
   const stopping = new AbortController()
   const closed = stopping.signal
-  const poke = createPoker({ client: () => client, scope, clock: clockUntil(deps.clock, closed), closed, log, onPoke: metrics.poke })
+  const signal = () => signalWorkspace({ client, scope })
+  const poke = createPoker({ signal, clock: clockUntil(deps.clock, closed), closed, log, onPoke: metrics.poke })
   const dispatching = await openDispatch(config.dispatch, { clock: deps.clock, worker_secrets: config.worker_secrets, log })
   const submit = { scope, appender, random: deps.random, poke, tracing }
   const loops = { client, scope }

@@ -1,10 +1,9 @@
 // Who has to prove who it is, and by which keys: settings that the API and the worker have alike, under a prefix each.
 
-import { isLoopback } from '../core/host.js'
+import { isAddress, isLoopback } from '../core/host.js'
 import type { Clock } from '../core/time.js'
-import { createIdentity, type Identity, type IdentitySource } from '../oidc/identity.js'
-import { isAddress, openKeySet } from '../oidc/key-set.js'
-import { createOidcVerifier, type OidcExpectation, type OidcVerifier } from '../oidc/verifier.js'
+import type { Identity, IdentitySource } from '../oidc/identity.js'
+import type { OidcExpectation, OidcVerifier } from '../oidc/verifier.js'
 
 export type OidcConfig = OidcExpectation & {
   /** A file, or an address. */
@@ -57,10 +56,15 @@ function readOidc(read: Read, faults: string[], names: Names): OidcConfig | unde
   return undefined
 }
 
-export const openVerifier = async (config: OidcConfig, clock: Pick<Clock, 'now' | 'elapsed'>): Promise<OidcVerifier> =>
-  createOidcVerifier(config, await openKeySet(config.keys, clock.elapsed), clock.now)
+export async function openVerifier(config: OidcConfig, clock: Pick<Clock, 'now' | 'elapsed'>): Promise<OidcVerifier> {
+  const [{ openKeySet }, { createOidcVerifier }] = await Promise.all([import('../oidc/key-set.js'), import('../oidc/verifier.js')])
+  return createOidcVerifier(config, await openKeySet(config.keys, clock.elapsed), clock.now)
+}
 
-export const openIdentity = (source: IdentitySource, { now }: Pick<Clock, 'now'>): Identity => createIdentity(source, { now })
+export async function openIdentity(source: IdentitySource, { now }: Pick<Clock, 'now'>): Promise<Identity> {
+  const { createIdentity } = await import('../oidc/identity.js')
+  return createIdentity(source, { now })
+}
 
 export const readIdentity = (read: Read): IdentitySource | undefined => read('SERVO_CALLBACK_IDENTITY', undefined, identitySource)
 

@@ -7,3 +7,6 @@ export function listeningFault({ host, api_token }: { readonly host: string; rea
   if (api_token !== undefined || isLoopback(host)) return undefined
   return `SERVO_HOST is ${JSON.stringify(host)}, which others can reach, and SERVO_API_TOKEN is not set: everybody there could deploy and run code. Set a token of 16 characters or more, or listen on 127.0.0.1.`
 }
+
+/** And not a file. */
+export const isAddress = (place: string): boolean => /^https?:\/\//.test(place)

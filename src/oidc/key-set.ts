@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises'
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
 import { messageOf } from '../core/errors.js'
+import { isAddress } from '../core/host.js'
 import { parseJson } from '../core/json.js'
 import { HOUR_MS, SECOND_MS } from '../core/time.js'
 
@@ -17,8 +18,6 @@ export class KeySetError extends Error {
     this.name = 'KeySetError'
   }
 }
-
-export const isAddress = (place: string): boolean => /^https?:\/\//.test(place)
 
 /** Between two looks for a key that was not there. */
 const LOOK_AGAIN_MS = 30 * SECOND_MS

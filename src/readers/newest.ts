@@ -1,9 +1,9 @@
 // Rows of a table, newest first. Tables are sorted by their key, which says nothing of time, so a page is found by reading
-// all rows that fit and keeping the newest: first those of a day, and only where these are too few those of a month, then
-// all. Memory is that of a page; the time is that of the rows that fit.
+// all rows that fit and keeping the newest: first those of an hour, and only where these are too few those of a day, of a
+// month, then all. Memory is that of a page; the time is that of the rows that fit.
 
 import { compareText } from '../core/order.js'
-import { DAY_MS, instantMs } from '../core/time.js'
+import { DAY_MS, HOUR_MS, instantMs } from '../core/time.js'
 import type { LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
 import type { Condition } from '../tables/table-files.js'
 import type { View } from './reader.js'
@@ -28,7 +28,8 @@ type NewestAsked<Row> = {
   readonly after?: Place | undefined
 }
 
-const WINDOWS_MS = [DAY_MS, 30 * DAY_MS, Number.POSITIVE_INFINITY] as const
+/** Files say which instants they have, so that one too many costs little where it finds little. */
+const WINDOWS_MS = [HOUR_MS, DAY_MS, 30 * DAY_MS, Number.POSITIVE_INFINITY] as const
 const PAGE_ROWS = 5_000
 
 export async function readNewest<Name extends TableName>(
@@ -38,7 +39,7 @@ export async function readNewest<Name extends TableName>(
 ): Promise<Newest<Rows[Name]>> {
   if (view === undefined) return { rows: [], more: false }
   const { limit, after } = asked
-  const upper = after?.at_ms ?? instantMs(view.snapshot.revision.fold_time) + DAY_MS
+  const upper = after?.at_ms ?? instantMs(view.snapshot.revision.fold_time)
   const from = asked.from === undefined ? 0 : instantMs(asked.from)
   for (const window_ms of WINDOWS_MS) {
     const lower = Math.max(from, Number.isFinite(window_ms) ? upper - window_ms : 0)

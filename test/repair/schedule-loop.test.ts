@@ -12,6 +12,7 @@ import { createPoker } from '../../src/activities/poke.js'
 import { createAsk } from '../../src/activities/schedules/ask.js'
 import { createScheduleCalls } from '../../src/activities/schedules/call.js'
 import { undecidedAt } from '../../src/activities/schedules/report.js'
+import { signalWorkspace } from '../../src/activities/signal-workspace.js'
 import { createWorkspaceActivities } from '../../src/activities/workspace.js'
 import { clockUntil } from '../../src/bin/clock.js'
 import { openAppender, openDeps, openReader, turnDeps } from '../../src/bin/deps.js'
@@ -65,7 +66,7 @@ describe('a workspace on a real store, whose loop is never told when something i
     const { client } = temporal()
     const log = () => undefined
     const turn = createTurn({ ...turnDeps(deps, appender), reconcile: createReconcile({ secret: SECRET }) })
-    const poke = createPoker({ client: () => client, scope, clock, closed: closing.signal, log })
+    const poke = createPoker({ signal: () => signalWorkspace({ client, scope }), clock, closed: closing.signal, log })
     const current = createCurrent({ reader: openReader(deps), clock: deps.clock })
     const submit = { scope, appender, random: deps.random, poke }
     const workspace = createWorkspaceActivities({ ...deps, turn, hand_over: undefined as never, stopping: closing.signal })

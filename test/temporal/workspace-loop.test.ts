@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Client, WorkflowHandle } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
 import { createPoker } from '../../src/activities/poke.js'
+import { signalWorkspace } from '../../src/activities/signal-workspace.js'
 import { clockUntil, systemClock } from '../../src/bin/clock.js'
 import { workflowId } from '../../src/core/names.js'
 import { drainSignal, missedSignal, pokeSignal, stateQuery } from '../../src/workflows/contract.js'
@@ -115,18 +116,21 @@ describe('the loop of a workspace', () => {
       const said: string[] = []
       let client: Client | undefined
       const poke = createPoker({
-        client: () => client,
-        scope: fixture.scope,
+        signal: async () => {
+          if (client === undefined) throw new Error('nobody is there.')
+          return signalWorkspace({ client, scope: fixture.scope })
+        },
         clock: clockUntil(systemClock, closing.signal),
         closed: closing.signal,
         log: (message) => said.push(message),
       })
       const { turns } = await handle.query(stateQuery)
       poke('now')
+      await until('it was tried', () => said.length > 0)
       client = temporal().client
       await until('it had another turn', async () => (await handle.query(stateQuery)).turns > turns)
       closing.abort()
-      expect(said).toEqual([])
+      expect(said).toEqual(['The loop of the workspace could not be poked now, and will be as soon as Temporal answers: nobody is there.'])
     },
     TIMEOUT_MS,
   )

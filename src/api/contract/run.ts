@@ -85,8 +85,8 @@ const runFilter = {
   to: instant.optional().meta({ description: 'Requested before it.' }),
 }
 
-/** Newest first. Rows are kept by run_id, which says nothing of time: a page reads the runs of the last day, then, where
- *  these are too few, those of the last month, then all. A `from` bounds what it costs. */
+/** Newest first. Rows are kept by run_id, which says nothing of time: a page reads the runs of the last hour, then, where
+ *  these are too few, those of a day, of a month, then all. A `from` bounds what it costs. */
 export const runListQuery = z.strictObject({ ...pageQuery, ...runFilter, state: z.enum(RUN_STATES).optional() })
 
 export const run = z

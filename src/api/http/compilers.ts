@@ -1,6 +1,7 @@
 // How Fastify reads and writes by zod schemas: what a request has wrong is told in sentences, all of it at once.
 
-import type { FastifySchemaCompiler, FastifyTypeProvider } from 'fastify'
+import type { FastifySchemaCompiler, FastifyServerOptions, FastifyTypeProvider } from 'fastify'
+import { serializerCompiler } from 'fastify-type-provider-zod'
 import type { z } from 'zod'
 import { type PathFault, pathFaultsOf, ruleOf } from '../../events/fault.js'
 import type { Parsed } from '../../events/value.js'
@@ -30,7 +31,7 @@ export function parsedBy<Schema extends z.ZodType>(schema: Schema, raw: unknown)
 
 const NO_BODY: PathFault = { path: '', message: 'The request has no body. Send JSON, with content-type: application/json.' }
 
-export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
+const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
   ({ schema, httpPart }) =>
   (data: unknown) => {
     // Fastify says null where there is no body.
@@ -40,3 +41,8 @@ export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =
     if (raw === undefined) return { error: new InputError([NO_BODY]) }
     return { error: new InputError(pathFaultsOf(parsed.error, raw)) }
   }
+
+/** Given to Fastify with its options, and not set afterwards: an app that is made without them has loaded its own already. */
+export const BY_SCHEMA: NonNullable<FastifyServerOptions['schemaController']> = {
+  compilersFactory: { buildValidator: () => validatorCompiler as never, buildSerializer: () => serializerCompiler as never },
+}

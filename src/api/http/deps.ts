@@ -47,7 +47,11 @@ export type ApiDeps = Submit &
     readonly ui_url?: string
   }
 
-export type RouteDeps = ApiDeps & { readonly log_counts: LogCounts }
+export type RouteDeps = ApiDeps & {
+  readonly log_counts: LogCounts
+  /** The OpenAPI document, made for the first who asks. */
+  readonly document: () => Promise<object>
+}
 
 export type Api = FastifyInstance<RawServerDefault, RawRequestDefaultExpression, RawReplyDefaultExpression, FastifyBaseLogger, ApiTypes>
 

@@ -84,7 +84,7 @@ async function serve(module: string, options: WorkerCommandOptions, settings: Se
     slots,
     secrets,
     proof: delivery_oidc === undefined ? undefined : await openVerifier(delivery_oidc, systemClock),
-    identity: identity === undefined ? undefined : openIdentity(identity, systemClock),
+    identity: identity === undefined ? undefined : await openIdentity(identity, systemClock),
     worker_id: `${hostname()}:${process.pid}`,
     clock: systemClock,
     random: systemRandom(),
