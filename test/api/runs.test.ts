@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type ApiWorld, type Asker, createApiWorld, createAsker, dispatched, MAIN } from '../fixtures/api-world.js'
 import { ulidOf } from '../fixtures/say.js'
+import { until } from '../fixtures/until.js'
 
 let world: ApiWorld
 let ask: Asker
@@ -153,12 +154,18 @@ describe('many runs', () => {
     )
     expect(new Set(asked.map(({ status }) => status))).toEqual(new Set([202]))
     world.releaseTurns()
+    // What turns say of these runs is said before anything is counted.
+    await until('all of them are planned', async () => {
+      const { more } = await world.turn.run()
+      const { rows } = await world.look('runs')
+      return !more && rows.filter(({ state }) => state === 'PENDING').length === 0
+    })
+    world.holdTurns()
     await world.turn.run()
     let segments = 0
     world.watchPuts((name) => {
       if (name.startsWith('ledger/')) segments += 1
     })
-    world.holdTurns()
     const [first, second] = await Promise.all([cancel(), cancel()])
     expect(first).toMatchObject({ status: 202, body: { matched_count: MANY, more: false } })
     expect(second.body).toEqual(first.body)
