@@ -17,7 +17,7 @@ const MAY_IMPORT = {
   compactor: ['core', 'events', 'projections', 'storage', 'ledger', 'tables'],
   readers: ['core', 'events', 'partitions', 'projections', 'storage', 'tables'],
   'readers/fresh': ['core', 'events', 'partitions', 'projections', 'storage', 'tables', 'ledger/read'],
-  'readers/tail': ['core', 'events', 'partitions', 'projections', 'storage', 'tables', 'ledger/read', 'ledger/segment'],
+  'readers/tail': ['core', 'events', 'partitions', 'projections', 'storage', 'tables', 'ledger/read', 'ledger/segment', 'ledger/pack', 'ledger/pack-index', 'ledger/packed'],
   'readers/outbox': ['core', 'events', 'partitions', 'projections', 'storage', 'tables', 'ledger/lists'],
   turn: ['core', 'events', 'partitions', 'projections', 'controllers', 'storage', 'ledger', 'tables', 'compactor', 'readers'],
   commands: [
@@ -33,7 +33,6 @@ const MAY_IMPORT = {
   ],
   'commands/preview': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'controllers'],
   'commands/claims': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'storage'],
-  'commands/create-or-read': ['core', 'storage'],
   'commands/starts': [
     'core',
     'events',

@@ -7,8 +7,8 @@ import { corrupt } from '../core/errors.js'
 import { type StartGroup, startLogFolder, startLogName } from '../core/keys.js'
 import { remember } from '../core/recent.js'
 import { parseStartEntry, type StartClaim, type StartEntry, startEntryDocument } from '../ledger/start-entry.js'
+import { type CreateDeps, createOrRead } from '../storage/create-or-read.js'
 import { readIntact } from '../storage/read-intact.js'
-import { type CreateDeps, createOrRead } from './create-or-read.js'
 
 export type StartDeps = CreateDeps & { readonly start_logs: StartLogs }
 

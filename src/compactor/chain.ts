@@ -7,7 +7,7 @@ import type { ObjectStore } from '../storage/object-store.js'
 import { type WriteOnce, writeOnce } from '../storage/write-once.js'
 import { walkBack } from '../tables/history/history.js'
 import { type ChainPage, chainName, encodeChainPage, type Pointer, parseChainPage, type Revision } from '../tables/revision.js'
-import { readDocument, readRevision } from '../tables/snapshot.js'
+import { chainPageRevisions, readDocument, readRevision } from '../tables/snapshot.js'
 
 type Link = { readonly sequence: number; readonly revision: string }
 
@@ -23,7 +23,7 @@ async function readLinks(store: ObjectStore, pointer: Pointer): Promise<Link[]> 
 }
 
 async function readPages(store: ObjectStore, pointer: Pointer): Promise<ChainPage[]> {
-  const count = pointer.chain_through / CHAIN_PAGE_REVISIONS
+  const count = pointer.chain_through / (await chainPageRevisions(store, pointer))
   return Promise.all(Array.from({ length: count }, (_, n) => readDocument(store, chainName(n), parseChainPage)))
 }
 
@@ -44,15 +44,15 @@ export async function* readRevisions(store: ObjectStore, pointer: Pointer, from 
 }
 
 /** Writes the pages that are full, and answers how far they reach then. */
-export async function writeChainPages(deps: WriteOnce, pointer: Pointer): Promise<number> {
+export async function writeChainPages(deps: WriteOnce, pointer: Pointer, page_revisions = CHAIN_PAGE_REVISIONS): Promise<number> {
   const { store } = deps
-  const fullThrough = Math.floor(pointer.sequence / CHAIN_PAGE_REVISIONS) * CHAIN_PAGE_REVISIONS
+  const fullThrough = Math.floor(pointer.sequence / page_revisions) * page_revisions
   if (fullThrough <= pointer.chain_through) return pointer.chain_through
   const revisions: Revision[] = []
   for await (const document of walkBack(store, pointer, pointer.chain_through)) revisions.push(document)
   revisions.reverse()
-  for (let first = pointer.chain_through; first < fullThrough; first += CHAIN_PAGE_REVISIONS) {
-    const page = pageOf(first, revisions.slice(first - pointer.chain_through, first - pointer.chain_through + CHAIN_PAGE_REVISIONS))
+  for (let first = pointer.chain_through; first < fullThrough; first += page_revisions) {
+    const page = pageOf(first, revisions.slice(first - pointer.chain_through, first - pointer.chain_through + page_revisions))
     // Whoever writes page n writes the same bytes: a page that is there already is this page.
     await writeOnce(deps, chainName(page.n), encodeChainPage(page))
   }
@@ -61,9 +61,9 @@ export async function writeChainPages(deps: WriteOnce, pointer: Pointer): Promis
 
 const pageOf = (first: number, revisions: readonly Revision[]): ChainPage => ({
   schema: 'servo-chain-v1',
-  n: first / CHAIN_PAGE_REVISIONS,
+  n: first / revisions.length,
   first_sequence: first + 1,
-  last_sequence: first + CHAIN_PAGE_REVISIONS,
+  last_sequence: first + revisions.length,
   revisions: revisions.map(({ sequence, revision, published_at, checkpoint, segments }) => ({
     sequence,
     revision,

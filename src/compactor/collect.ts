@@ -3,6 +3,7 @@
 
 import { ORPHAN_AGE_MS, READER_PIN_MS } from '../core/limits.js'
 import { type Clock, stampMs } from '../core/time.js'
+import { listAll } from '../storage/list-all.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { type History, openHistory } from '../tables/history/history.js'
 import { keptRevisions } from '../tables/history/kept-revisions.js'
@@ -10,6 +11,7 @@ import type { Listed } from '../tables/history/pages.js'
 import { checkpointName, type Pointer, parseCheckpoint, STATE_PREFIX } from '../tables/revision.js'
 import { readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
 import { collectClaims } from './collect-claims.js'
+import { collectPacks } from './packs/collect.js'
 import { type Reach, reachesOf, reachOf } from './reach.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
 
@@ -17,18 +19,19 @@ type CollectAnswer = { readonly kept_count: number; readonly deleted_count: numb
 
 type CollectDeps = { readonly store: ObjectStore; readonly clock: Clock }
 
-export type Collected = CollectAnswer & { readonly claims_deleted_count: number }
+export type Collected = CollectAnswer & { readonly claims_deleted_count: number; readonly packs_deleted_count: number }
 
 /** All that is collected. Logs are not: they go with their run, and runs are kept. */
 export const collectAll = async (deps: CollectDeps & TableStore): Promise<Collected> => ({
   ...(await collectOrphans(deps)),
   ...(await collectClaims(deps)),
+  ...(await collectPacks(deps.store)),
 })
 
 async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   const { store } = deps
   // The listing comes first: what is published while it runs is either too young to be deleted or named already.
-  const { objects, server_time } = await listState(store)
+  const { objects, server_time } = await listAll(store, STATE_PREFIX)
   const { published } = await readPointer(store)
   if (published !== undefined) refuseNewerFold(published.pointer)
   const reach = published === undefined ? NOTHING : await reachKept(store, published.pointer, server_time)
@@ -62,19 +65,6 @@ async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], looke
     if (answer.kind === 'deleted') deleted_count += 1
   }
   return deleted_count
-}
-
-async function listState(store: ObjectStore): Promise<{ readonly objects: ObjectHead[]; readonly server_time: number }> {
-  const objects: ObjectHead[] = []
-  let start_after: string | undefined
-  let server_time = Number.POSITIVE_INFINITY
-  do {
-    const page = await store.list(STATE_PREFIX, start_after)
-    objects.push(...page.objects)
-    server_time = Math.min(server_time, page.server_time)
-    start_after = page.next
-  } while (start_after !== undefined)
-  return { objects, server_time }
 }
 
 const NOTHING: Reach = { files: new Set(), deltas: new Map() }

@@ -43,6 +43,8 @@ type MergeRequest = {
   readonly is_patient?: boolean
   /** Tables of a replay: they take their sequence from the record, and nobody walks their chain. */
   readonly is_scratch?: boolean
+  /** Another length of chain pages than what is usual is for tests of them. */
+  readonly page_revisions?: number
 }
 
 export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): Promise<MergeAnswer> {
@@ -76,6 +78,7 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
     files_removed: filesReplaced(before, deltas, merged.tables),
     started,
     is_scratch: request.is_scratch === true,
+    page_revisions: request.page_revisions,
   }
   const sequence = await publishCheckpoint(deps, pointer, publication)
   if (sequence === undefined) return { kind: 'lost' }
@@ -203,16 +206,17 @@ type CheckpointPublication = {
   readonly files_removed: string[]
   readonly started: number
   readonly is_scratch: boolean
+  readonly page_revisions: number | undefined
 }
 
 /** The sequence it was published as; undefined where another merge has replaced the checkpoint that this one read. */
 async function publishCheckpoint(deps: PublishDeps, read: Pointer, publication: CheckpointPublication): Promise<number | undefined> {
-  const { checkpoint, started, is_scratch } = publication
+  const { checkpoint, started, is_scratch, page_revisions } = publication
   for (let tries = 0; tries < PUBLISH_TRIES_MAX; tries++) {
     const { published: base, server_time } = await readPointer(deps.store)
     if (base === undefined || !isStillMine(read, base)) return undefined
     const { pointer } = base
-    const chain_through = is_scratch ? 0 : await writeChainPages(deps, pointer)
+    const chain_through = is_scratch ? 0 : await writeChainPages(deps, pointer, page_revisions)
     const newest = await readRevision(deps.store, pointer.sequence, pointer.revision)
     const revision = checkpointRevision(deps, newest, publication, server_time)
     await writeOnce(deps, revisionName(revision.sequence, revision.revision), encodeRevision(revision))

@@ -1,19 +1,11 @@
 // The chain as far as it can be told where documents of it are gone or damaged: names from the pointer, the pages, the
 // links of those that can be read, and at last the listing. It guesses nothing: what cannot be told is a problem.
 
+import { CHAIN_PREFIX } from '../core/keys.js'
 import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
-import {
-  CHAIN_PREFIX,
-  chainName,
-  POINTER_NAME,
-  type Pointer,
-  parseChainPage,
-  parsePointer,
-  REVISIONS_PREFIX,
-  type Revision,
-} from '../tables/revision.js'
+import { chainName, POINTER_NAME, type Pointer, parseChainPage, parsePointer, REVISIONS_PREFIX, type Revision } from '../tables/revision.js'
 import { readDocument } from '../tables/snapshot.js'
 import { type Found, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
 
@@ -95,11 +87,17 @@ export async function findLinks(store: ObjectStore, pointer: Pointer, problems: 
 }
 
 async function addPages(store: ObjectStore, pointer: Pointer, links: Map<number, string>, problems: string[]): Promise<void> {
-  for (let page = 0; page < pointer.chain_through / CHAIN_PAGE_REVISIONS; page++) {
+  let page_revisions = CHAIN_PAGE_REVISIONS
+  for (let page = 0; page * page_revisions < pointer.chain_through; page++) {
     const name = chainName(page)
     const found = await orDamage(name, () => readDocument(store, name, parseChainPage))
-    if ('problem' in found) problems.push(found.problem)
-    else for (const { sequence, revision } of found.document.revisions) links.set(sequence, revision)
+    if ('problem' in found) {
+      problems.push(found.problem)
+      continue
+    }
+    const { revisions } = found.document
+    page_revisions = revisions.length
+    for (const { sequence, revision } of revisions) links.set(sequence, revision)
   }
 }
 

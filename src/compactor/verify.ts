@@ -5,11 +5,12 @@ import { compareStamps, instantMs } from '../core/time.js'
 import { findSegment, listSegments, readSegment, type SegmentHead } from '../ledger/read.js'
 import { LEDGER_PREFIX } from '../ledger/segment.js'
 import { addToSetSum, EMPTY_SET_SUM, setSumFrom, setSumText } from '../ledger/set-sum.js'
-import { countEntries, parseStored } from '../ledger/stored-segment.js'
+import { countEntries, isLate, parseStored } from '../ledger/stored-segment.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { Listed } from '../tables/history/pages.js'
 import type { OutcomeCounts, Revision } from '../tables/revision.js'
 import type { TableStore } from '../tables/snapshot.js'
+import { findPacks, type PackedHead } from './packs/verify.js'
 import { findLinks, findPointer, type Links, readLinked } from './verify-chain.js'
 import { findCheckpoint, orDamage, RESTORE_IT } from './verify-documents.js'
 import { inGroups, verifyFiles } from './verify-files.js'
@@ -20,8 +21,8 @@ type VerifyAnswer = {
   readonly file_count: number
   /** Events, and what became of them: ledger = applied + duplicate + refused + quarantined + unfolded. */
   readonly events: OutcomeCounts & { readonly ledger: number; readonly unfolded: number }
-  readonly segments: { readonly folded: number; readonly unfolded: number }
-  /** Objects under the ledger that are no segments: nothing is wrong with them, but nobody reads them. */
+  readonly segments: { readonly folded: number; readonly unfolded: number; readonly packed: number }
+  /** Objects under the ledger that are no segments and no packs: nothing is wrong with them, but nobody reads them. */
   readonly strays: readonly string[]
   /** Sentences; empty: everything is as it should be. */
   readonly problems: readonly string[]
@@ -41,9 +42,13 @@ export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
   const { pointer, server_time } = await findPointer(store, problems)
   const listed = await orDamage(LEDGER_PREFIX, () => listSegments(store, 0))
   if ('problem' in listed) problems.push(`The ledger cannot be listed, and what is unfolded is not known: ${listed.problem}`)
+  // Packs after singles: what is packed meanwhile is in one of them.
+  const packs = await findPacks(store, deps.scope, problems)
+  const packed = packs.segments
   const ledger = new Map('problem' in listed ? [] : listed.document.segments.map((segment) => [segment.segment_name, segment]))
   const chain: Chain = {
     ledger,
+    packed,
     is_listed: 'document' in listed,
     counts: { ...NO_COUNTS },
     folded: new Map(),
@@ -53,7 +58,10 @@ export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
   const links = pointer === undefined ? NO_LINKS : await findLinks(store, pointer, problems)
   const revision_count = await verifyChain(deps, links, chain, problems)
   const files = pointer === undefined ? new Set<string>() : await verifyFiles(deps, pointer, { ...chain, links, server_time }, problems)
-  const events = await countEvents(deps, [...ledger.values()], chain.folded, problems)
+  problems.push(...notFolded(chain))
+  const singles = [...ledger.values()].filter(({ segment_name }) => !packed.has(segment_name))
+  const events = await countEvents(deps, singles, chain.folded, problems)
+  countPacked(chain, events)
   const { counts, folded } = chain
   const accounted = counts.applied + counts.duplicate + counts.refused + counts.quarantined
   if (events.folded !== accounted) {
@@ -64,8 +72,12 @@ export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
     revision_count,
     file_count: files.size,
     events: { ledger: events.folded + events.unfolded, ...counts, unfolded: events.unfolded },
-    segments: { folded: folded.size, unfolded: [...ledger.keys()].filter((name) => !folded.has(name)).length },
-    strays: 'problem' in listed ? [] : listed.document.strays,
+    segments: {
+      folded: folded.size,
+      unfolded: singles.filter(({ segment_name }) => !folded.has(segment_name)).length,
+      packed: packed.size,
+    },
+    strays: [...('problem' in listed ? [] : listed.document.strays), ...packs.strays, ...writtenAgain(chain)],
     problems,
   }
 }
@@ -73,6 +85,8 @@ export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
 /** What is found out on the way along the chain. */
 type Chain = {
   readonly ledger: Map<string, SegmentHead>
+  /** What a pack has counts, whether its own place has it too or not. */
+  readonly packed: ReadonlyMap<string, PackedHead>
   readonly is_listed: boolean
   readonly counts: Tally
   readonly folded: Folded
@@ -162,10 +176,12 @@ function neverBack(before: Revision | undefined, revision: Revision): string[] {
 
 async function stillThere(
   store: ObjectStore,
-  { ledger, is_listed }: Chain,
+  { ledger, packed, is_listed }: Chain,
   segment: Revision['segments'][number],
   sequence: number,
 ): Promise<string[]> {
+  const inPack = packed.get(segment.name)
+  if (inPack !== undefined) return asFolded(inPack, segment, sequence)
   if (!is_listed) {
     const found = await orDamage(segment.name, () => findSegment(store, segment.name))
     if ('problem' in found) return [found.problem]
@@ -179,12 +195,37 @@ async function stillThere(
   return []
 }
 
+function asFolded(
+  { crc32c, creation_time, sequence, pack }: PackedHead,
+  segment: Revision['segments'][number],
+  folded_by: number,
+): string[] {
+  const isSame = crc32c === segment.crc32c && creation_time === segment.creation_time && sequence === folded_by
+  if (isSame) return []
+  return [
+    `${pack} has segment ${segment.name} with checksum ${crc32c}, created at ${creation_time}, of revision ${sequence}; ` +
+      `revision ${folded_by} folded ${segment.crc32c}, created at ${segment.creation_time}. ${RESTORE_IT}`,
+  ]
+}
+
+/** Only what was folded is ever packed; of a revision that cannot be read nobody knows. */
+function notFolded({ packed, folded, listed }: Chain): string[] {
+  const read = new Set(listed.map(({ sequence }) => sequence))
+  return [...packed]
+    .filter(([name, { sequence }]) => !folded.has(name) && read.has(sequence))
+    .map(([name, { sequence, pack }]) => `${pack} has segment ${name}, which revision ${sequence} did not fold.`)
+}
+
+/** Under the name of a packed segment lies something else: nobody was told that it is durable, and nobody folds it. */
+const writtenAgain = ({ ledger, packed }: Chain): string[] =>
+  [...ledger].filter(([name, { crc32c }]) => (packed.get(name)?.crc32c ?? crc32c) !== crc32c).map(([, { name }]) => name)
+
 async function countEvents(
   { store, scope }: VerifyDeps,
   segments: readonly SegmentHead[],
   folded: Folded,
   problems: string[],
-): Promise<{ readonly folded: number; readonly unfolded: number }> {
+): Promise<{ folded: number; unfolded: number }> {
   const totals = { folded: 0, unfolded: 0 }
   for (const some of inGroups(segments)) {
     const counted = await Promise.all(
@@ -193,6 +234,14 @@ async function countEvents(
     for (const [index, count] of counted.entries()) totals[folded.has(some[index]?.segment_name ?? '') ? 'folded' : 'unfolded'] += count
   }
   return totals
+}
+
+function countPacked({ packed, folded }: Chain, totals: { folded: number; unfolded: number }): void {
+  for (const [segment_name, { creation_time, entry_count }] of packed) {
+    const window_ms = folded.get(segment_name)
+    const count = window_ms !== undefined && isLate({ segment_name, creation_time }, window_ms) ? 1 : entry_count
+    totals[window_ms === undefined ? 'unfolded' : 'folded'] += count
+  }
 }
 
 async function countSegment(

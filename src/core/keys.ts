@@ -145,6 +145,8 @@ export const startLogName = (group: StartGroup, entry: number): string =>
 /** The list's text is its object's whole body. */
 export const listName = (list_sha256: string): string => `lists/${list_sha256}.json`
 export const listSha256 = (values: readonly string[]): string => sha256Hex(canonicalJson(values))
+/** Pages of the chain, and the pack indices beside them. */
+export const CHAIN_PREFIX = 'manifests/orchestration/chain/'
 export const CLAIMS_PREFIX = 'claims/'
 export const claimName = (claim: { readonly client_key: string; readonly principal: string; readonly route: string }): string =>
   `${CLAIMS_PREFIX}${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`

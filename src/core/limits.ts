@@ -302,3 +302,16 @@ export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 export const READER_PIN_MS = 10 * MINUTE_MS
 /** Older than every turn, merge and pin can be, with a margin: only then is a file that nobody names an orphan. */
 export const ORPHAN_AGE_MS = 2 * Math.max(TURN_DEADLINE_MS, MERGE_DEADLINE_MS, READER_PIN_MS)
+
+// Packs
+
+/** No pack is larger: it is one request, and a reader holds it whole. */
+export const PACK_BYTES_MAX = 64 * MB
+/** What packing puts into one, unless a single segment needs more: two of them are in memory while one is put together, and a
+ *  read of one is answered within the time after which reads are given up. */
+export const PACK_BYTES_FULL = 16 * MB
+/** A page that was packed for longer than this is not published, and begun anew: well below ORPHAN_AGE_MS. */
+export const PACK_DEADLINE_MS = 30 * MINUTE_MS
+/** A look of maintenance begins no further page after this, so that merges do not wait: a page at least, six times an hour,
+ *  is more than any workspace fills. */
+export const PACK_LOOK_MS_MAX = MINUTE_MS

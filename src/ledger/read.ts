@@ -3,8 +3,9 @@
 import { corrupt, missing } from '../core/errors.js'
 import { compareStamps } from '../core/time.js'
 import { ulidTimePrefix } from '../core/ulid.js'
-import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
+import type { GetAnswer, ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
+import { findPacked } from './packed.js'
 import { isSegmentObject, LEDGER_PREFIX, segmentName, segmentObjectName } from './segment.js'
 
 export type SegmentHead = ObjectHead & {
@@ -52,14 +53,27 @@ export async function findSegment(store: ObjectStore, segment_name: string): Pro
   return answer.kind === 'found' ? { ...answer.head, segment_name } : undefined
 }
 
-/** The stored bytes, which are those that were listed under this checksum: nobody ever writes a segment again. */
+/** The stored bytes, which are those that were listed under this checksum: nobody ever writes a segment again. One that is
+ *  gone from its place was packed, it may be since it was listed. */
 export async function readSegment(store: ObjectStore, name: string, crc32c: string): Promise<Uint8Array> {
   const answer = await readIntact(store, name)
+  if (answer.kind === 'found' && answer.head.crc32c === crc32c) return answer.bytes
+  const packed = await findPacked(store, segmentName(name))
+  return packed?.crc32c === crc32c ? packed.bytes : asRecorded(store, name, crc32c, answer).bytes
+}
+
+/** The same of one that must not lie in a pack alone: with what its own place says of it. */
+export const readSegmentObject = async (store: ObjectStore, name: string, crc32c: string): Promise<FoundObject> =>
+  asRecorded(store, name, crc32c, await readIntact(store, name))
+
+type FoundObject = GetAnswer & { readonly kind: 'found' }
+
+function asRecorded(store: ObjectStore, name: string, crc32c: string, answer: GetAnswer): FoundObject {
   if (answer.kind === 'absent') {
-    throw missing(`Segment ${name} is gone from ${store.label}. Nobody deletes segments: restore it, then run \`servo ledger verify\`.`)
+    throw missing(
+      `Segment ${name} is gone from ${store.label}. Nobody deletes what no pack has: restore it, then run \`servo ledger verify\`.`,
+    )
   }
-  if (answer.head.crc32c !== crc32c) {
-    throw corrupt(`Segment ${name} in ${store.label} does not have the checksum ${crc32c} that was recorded. Restore it from a backup.`)
-  }
-  return answer.bytes
+  if (answer.head.crc32c === crc32c) return answer
+  throw corrupt(`Segment ${name} in ${store.label} does not have the checksum ${crc32c} that was recorded. Restore it from a backup.`)
 }

@@ -1,11 +1,16 @@
-// The newest events of the ledger in the order of their creation, folded or not. It reads segments, and no table.
+// The newest events of the ledger in the order of their creation, folded or not, packed or not. It reads segments, and no table.
 
 import type { Scope } from '../core/ids.js'
-import { type Clock, DAY_MS, HOUR_MS, MINUTE_MS } from '../core/time.js'
+import { type Clock, compareStamps, DAY_MS, HOUR_MS, instantMs, MINUTE_MS, stampMs } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
+import type { PackedSegment } from '../ledger/pack.js'
+import { listIndexedPages } from '../ledger/pack-index.js'
+import { newestPacks } from '../ledger/packed.js'
 import { inFoldOrder, listSegments, readSegment, type SegmentHead } from '../ledger/read.js'
 import { LEDGER_PREFIX, parseSegment } from '../ledger/segment.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { chainName, parseChainPage } from '../tables/revision.js'
+import { readDocument } from '../tables/snapshot.js'
 
 export type TailEntry = {
   readonly segment: string
@@ -29,17 +34,56 @@ const FOLLOW_SLACK_MS = 5 * MINUTE_MS
 
 export async function readTail(deps: TailDeps, limit: number): Promise<TailEntry[]> {
   const now = await storeTime(deps)
+  const packed_until = await packedUntil(deps.store)
   for (const window_ms of WINDOWS_MS) {
-    const after = Math.max(0, now - window_ms)
-    const { segments } = await listSegments(deps.store, Number.isFinite(after) ? after : 0)
+    const { segments } = await listSegments(deps.store, Math.max(0, now - window_ms))
+    // Before that instant some are packed, and those that are not may lie among them.
+    const [unpacked, mixed] = divide(inFoldOrder(segments), ({ creation_time }) => stampMs(creation_time) > packed_until)
     const entries: TailEntry[] = []
-    for (const segment of inFoldOrder(segments).reverse()) {
-      if (entries.length >= limit) break
-      entries.unshift(...(await readEntries(deps, segment)))
-    }
+    await prepend(entries, limit, unpacked.reverse(), (segment) => readEntries(deps, segment))
+    if (entries.length < limit && window_ms === Number.POSITIVE_INFINITY) await prependMixed(deps, entries, limit, mixed)
     if (entries.length >= limit || window_ms === Number.POSITIVE_INFINITY) return entries.slice(-limit)
   }
   return []
+}
+
+/** Newest first, until there are enough. */
+async function prepend<T>(entries: TailEntry[], limit: number, newest_first: readonly T[], read: (segment: T) => Promise<TailEntry[]>) {
+  for (const segment of newest_first) {
+    if (entries.length >= limit) return
+    entries.unshift(...(await read(segment)))
+  }
+}
+
+function divide<T>(values: readonly T[], isFirst: (value: T) => boolean): [T[], T[]] {
+  return [values.filter(isFirst), values.filter((value) => !isFirst(value))]
+}
+
+/** No packed segment was created after this; 0: nothing is packed. */
+async function packedUntil(store: ObjectStore): Promise<number> {
+  const last = (await listIndexedPages(store)).pages.at(-1)
+  if (last === undefined) return 0
+  const { revisions } = await readDocument(store, chainName(last.page), parseChainPage)
+  return Math.max(0, ...revisions.map(({ published_at }) => instantMs(published_at)))
+}
+
+async function prependMixed(deps: TailDeps, entries: TailEntry[], limit: number, singles: readonly SegmentHead[]): Promise<void> {
+  const packed: PackedSegment[] = []
+  for await (const read of newestPacks(deps.store)) {
+    // A segment has an event at least, or is shown as what it is.
+    if (entries.length + packed.length >= limit) break
+    const segments: PackedSegment[] = []
+    for await (const segment of read()) segments.push(segment)
+    packed.unshift(...segments)
+  }
+  const names = new Set(packed.map(({ name }) => name))
+  const newest_first = [
+    ...singles.filter(({ segment_name }) => !names.has(segment_name)).map((segment) => ({ segment, creation_time: segment.creation_time })),
+    ...packed.map((segment) => ({ packed: segment, creation_time: segment.creation_time })),
+  ].sort((left, right) => compareStamps(right.creation_time, left.creation_time))
+  await prepend(entries, limit, newest_first, async (one) =>
+    'packed' in one ? entriesOf(deps, { ...one.packed, segment_name: one.packed.name }, one.packed.bytes) : readEntries(deps, one.segment),
+  )
 }
 
 /** Names come from the store's time, so it says which are new. After the last possible name there is nothing to list. */
@@ -78,9 +122,12 @@ export async function* followTail(deps: FollowDeps, limit: number, isStopped: ()
   }
 }
 
-async function readEntries({ store, scope }: TailDeps, segment: SegmentHead): Promise<TailEntry[]> {
-  const bytes = await readSegment(store, segment.name, segment.crc32c)
-  const { creation_time, segment_name } = segment
+const readEntries = async (deps: TailDeps, segment: SegmentHead): Promise<TailEntry[]> =>
+  entriesOf(deps, segment, await readSegment(deps.store, segment.name, segment.crc32c))
+
+type Told = Pick<SegmentHead, 'segment_name' | 'creation_time'>
+
+function entriesOf({ scope }: TailDeps, { segment_name, creation_time }: Told, bytes: Uint8Array): TailEntry[] {
   return parseSegment(bytes, scope).batches.flatMap(({ entries }) =>
     entries.map((entry) =>
       entry.kind === 'event'

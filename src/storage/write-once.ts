@@ -4,18 +4,23 @@
 import { corrupt, isOperatingError, messageOf, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import type { Clock } from '../core/time.js'
-import { CREATE, type ObjectHead, type ObjectStore } from './object-store.js'
+import { CREATE, type ObjectHead, type ObjectMeta, type ObjectStore } from './object-store.js'
 
 const RETRY_DELAYS_MS = [20, 100, 500, 1_000, 2_000] as const
 
 export type WriteOnce = { readonly store: ObjectStore; readonly clock: Clock }
 
-export async function writeOnce({ store, clock }: WriteOnce, name: string, bytes: Uint8Array): Promise<ObjectHead | undefined> {
+export async function writeOnce(
+  { store, clock }: WriteOnce,
+  name: string,
+  bytes: Uint8Array,
+  meta: ObjectMeta = {},
+): Promise<ObjectHead | undefined> {
   let lastFailure: unknown
   for (let attempt = 0; attempt <= RETRY_DELAYS_MS.length; attempt++) {
     if (attempt > 0) await clock.sleep(RETRY_DELAYS_MS[attempt - 1] ?? 0)
     try {
-      const answer = await store.put(name, bytes, { if_generation: CREATE })
+      const answer = await store.put(name, bytes, { if_generation: CREATE, meta })
       if (answer.kind === 'stored') return answer.head
       const found = await store.head(name)
       if (found.kind === 'found') return checked(found.head, bytes)

@@ -2,16 +2,15 @@
 // Only the pointer is ever replaced; the others are written once under a name of their own.
 
 import { z } from 'zod'
-import { corrupt, messageOf } from '../core/errors.js'
+import { CHAIN_PREFIX } from '../core/keys.js'
 import { instantMs, instantText } from '../core/time.js'
-
 import { isTableName, type TableName } from '../projections/tables.js'
+import { encodeDocument, parseDocument } from '../storage/document.js'
 import type { FileReference } from './table-files.js'
 
 export const POINTER_NAME = 'manifests/orchestration.manifest.json'
 export const REVISIONS_PREFIX = 'manifests/orchestration/revisions/'
 const CHECKPOINTS_PREFIX = 'manifests/orchestration/checkpoints/'
-export const CHAIN_PREFIX = 'manifests/orchestration/chain/'
 const L0_PREFIX = 'state/orchestration/l0/'
 const BASE_PREFIX = 'state/orchestration/base/'
 export const STATE_PREFIX = 'state/orchestration/'
@@ -163,28 +162,6 @@ export function freshPart({ table: _table, periods, ...reference }: Revision['fi
 }
 
 export type Checkpoint = Omit<CheckpointDocument, 'tables'> & { readonly tables: ReadonlyMap<TableName, readonly Part[]> }
-
-const textDecoder = new TextDecoder('utf-8', { fatal: true })
-const textEncoder = new TextEncoder()
-
-function parseDocument<T>(schema: z.ZodType<T>, name: string, bytes: Uint8Array): T {
-  let raw: unknown
-  try {
-    raw = JSON.parse(textDecoder.decode(bytes))
-  } catch (error) {
-    throw corrupt(`${name} is not JSON (${messageOf(error)}). Run \`servo ledger verify\` to see what else is damaged.`, error)
-  }
-  const parsed = schema.safeParse(raw)
-  if (parsed.success) return parsed.data
-  const issue = parsed.error.issues[0]
-  const found = (raw as { schema?: unknown } | null)?.schema
-  throw corrupt(
-    `${name} (schema ${JSON.stringify(found)}) cannot be read by this version: ${issue?.path.join('.')} ${issue?.message}. ` +
-      'If a newer Servo wrote it, install that version; else run `servo ledger verify`.',
-  )
-}
-
-const encodeDocument = (document: object): Uint8Array => textEncoder.encode(JSON.stringify(document))
 
 export const encodePointer = (document: Pointer): Uint8Array => encodeDocument(document)
 export const parsePointer = (bytes: Uint8Array): Pointer => parseDocument(pointer, POINTER_NAME, bytes)

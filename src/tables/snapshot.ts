@@ -2,6 +2,7 @@
 // snapshot sees that revision and no other, whatever is published meanwhile. It never writes.
 
 import { assert, missing } from '../core/errors.js'
+import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
 import { instantMs } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
 import { type ChangedRows, rowsByKey, type TableName } from '../projections/tables.js'
@@ -10,11 +11,13 @@ import { readIntact } from '../storage/read-intact.js'
 import { EMPTY_OVERLAY, loadedOnce, type Overlay, overlayAfter, overlayRowCount, overlayWith, type RowsToLoad } from './overlay.js'
 import {
   type Checkpoint,
+  chainName,
   checkpointName,
   freshPart,
   type Part,
   POINTER_NAME,
   type Pointer,
+  parseChainPage,
   parseCheckpoint,
   parsePointer,
   parseRevision,
@@ -58,6 +61,12 @@ export async function readDocument<T>(store: ObjectStore, name: string, parse: (
 
 export const readRevision = (store: ObjectStore, sequence: number, revision: string): Promise<Revision> =>
   readDocument(store, revisionName(sequence, revision), parseRevision)
+
+/** How many revisions a page of this chain has: all have as many as the first one. Only tests have others than what is usual. */
+export async function chainPageRevisions(store: ObjectStore, { chain_through }: Pick<Pointer, 'chain_through'>): Promise<number> {
+  if (chain_through % CHAIN_PAGE_REVISIONS === 0) return CHAIN_PAGE_REVISIONS
+  return (await readDocument(store, chainName(0), parseChainPage)).last_sequence
+}
 
 /** Opens what the pointer says. With the snapshot that the process has already, only the newer deltas are read. */
 export async function openSnapshot(tables: TableStore, pointer: Pointer, before?: Snapshot): Promise<Snapshot> {

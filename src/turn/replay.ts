@@ -4,6 +4,7 @@
 import { readRevisions } from '../compactor/chain.js'
 import { compareTables, DIFFERENCES_MAX, type Difference } from '../compactor/compare.js'
 import { mergeBase } from '../compactor/merge.js'
+import { openHistory } from '../compactor/packs/history.js'
 import { publish } from '../compactor/publish.js'
 import { assert, missing } from '../core/errors.js'
 import { FOLD_VERSION, MERGE_DUE_ROWS } from '../core/limits.js'
@@ -14,8 +15,8 @@ import { segmentObjectName } from '../ledger/segment.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { FoldedSegment, Revision } from '../tables/revision.js'
-import { openSnapshot, overlaySize, readPointer, type TableStore } from '../tables/snapshot.js'
-import { foldSegments, type Pending, readSegments } from './fold-segments.js'
+import { chainPageRevisions, openSnapshot, overlaySize, readPointer, type TableStore } from '../tables/snapshot.js'
+import { foldSegments, type Pending } from './fold-segments.js'
 import { pendingAfter } from './pass.js'
 import { EMPTY_WORKSPACE, lookupIn, type Workspace } from './workspace.js'
 
@@ -47,13 +48,15 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
   const { pointer } = published
   const differences: Difference[] = []
   const filters = createFilterCache(deps.scratch)
+  const history = openHistory(deps.live.store, await chainPageRevisions(deps.live.store, pointer))
   let workspace = EMPTY_WORKSPACE()
   let before: Revision | undefined
   const totals = { revision_count: 0, segment_count: 0, event_count: 0 }
   for await (const revision of readRevisions(deps.live.store, pointer)) {
     const pending = pendingAfter(before)
     const foldDeps = { ...deps.live, scope: deps.scope, retention: revision.retention, listing_window_ms: revision.listing_window_ms }
-    const stored = await readSegments(deps.live.store, revision.segments.map(headOf))
+    const read = await history(revision)
+    const stored = revision.segments.map((segment, at) => ({ head: headOf(segment), bytes: read[at] as Uint8Array }))
     await foldSegments(foldDeps, workspace.rows, lookupIn(deps.scratch, filters, workspace), pending, stored)
     workspace.rows.stamp(revision.sequence)
     if (differences.length < DIFFERENCES_MAX) differences.push(...compareRecord(revision, pending, workspace))

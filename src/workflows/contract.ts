@@ -73,6 +73,8 @@ export type TurnReport = {
 export type MaintenanceReport = {
   readonly merged_files: number
   readonly collected_files: number
+  /** Absent in what an older activity answers. */
+  readonly packed_segments?: number
   readonly missed: readonly string[]
 }
 

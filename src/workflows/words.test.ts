@@ -4,7 +4,7 @@ import type { MaintenanceReport } from './contract.js'
 import { errorText, maintenanceDetails, statusOf, waitSummary, workspaceDetails } from './words.js'
 
 const REPORT = { ...TURN_REPORT, sequence: 4_213, published_count: 1 }
-const MAINTENANCE: MaintenanceReport = { merged_files: 3, collected_files: 12, missed: ['01JHMPFN80G8M4P9V0MMKSSZ7N'] }
+const MAINTENANCE: MaintenanceReport = { merged_files: 3, collected_files: 12, packed_segments: 40, missed: ['01JHMPFN80G8M4P9V0MMKSSZ7N'] }
 
 describe('what a page of the Temporal UI says', () => {
   test('of a workspace that has not had a turn', () => {
@@ -51,7 +51,7 @@ describe('what a page of the Temporal UI says', () => {
 
   test('of maintenance', () => {
     expect(maintenanceDetails('IDLE', MAINTENANCE, null)).toBe(
-      '| | |\n|---|---|\n| status | IDLE |\n| files merged | 3 |\n| files removed | 12 |\n| late segments | 1 |',
+      '| | |\n|---|---|\n| status | IDLE |\n| files merged | 3 |\n| files removed | 12 |\n| segments packed | 40 |\n| late segments | 1 |',
     )
   })
 })

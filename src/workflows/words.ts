@@ -47,6 +47,7 @@ export function maintenanceDetails(status: MaintenanceStatus, report: Maintenanc
       : [
           ['files merged', String(report.merged_files)],
           ['files removed', String(report.collected_files)],
+          ['segments packed', String(report.packed_segments ?? 0)],
           ['late segments', String(report.missed.length)],
         ]
   return table([['status', status], ...known, ...errorLine(last_error)])

@@ -1,5 +1,5 @@
 // One story for all crash points: two writers, two deciders with several rounds, a schedule that is triggered and that
-// ticks, a worker, a merge and a collection. It goes on whatever happens to its actors: who is killed comes again with
+// ticks, a worker, merges, a packing and a collection. It goes on whatever happens to its actors: who is killed comes again with
 // nothing but the store, and says again what it had not heard to be durable.
 
 import { reconcileSchedules } from '../../src/controllers/schedules.js'
@@ -12,8 +12,9 @@ import type { ObjectStore } from '../../src/storage/object-store.js'
 import type { TableFiles } from '../../src/tables/table-files.js'
 import type { Reconcile } from '../../src/turn/reconcile.js'
 import { type CrashCall, type CrashPoint, createCrashScript } from '../faults/crash-store.js'
-import { foldedSegments } from '../fixtures/reachable.js'
-import { collect, createDecider, createTableReader, createWriter, findMissed, merge } from '../fixtures/roles.js'
+import { namedPacks, PACKS, packedSegments, singleName } from '../fixtures/packs.js'
+import { foldedSegments, readStoredPointer } from '../fixtures/reachable.js'
+import { collect, createDecider, createTableReader, createWriter, findMissed, merge, pack } from '../fixtures/roles.js'
 import { createSpeaker, ulidOf } from '../fixtures/say.js'
 import { IDENTITY } from '../fixtures/schedule-story.js'
 import { stubDecider } from '../fixtures/stub-decider.js'
@@ -21,7 +22,7 @@ import { createVirtualTime, type VirtualTime } from '../fixtures/virtual-time.js
 import { createWorker } from '../fixtures/worker.js'
 import { createWorld, type Process, type World } from '../fixtures/world.js'
 import { checkWorld } from '../invariants/check.js'
-import type { Evidence } from '../invariants/evidence.js'
+import { type Evidence, listAll } from '../invariants/evidence.js'
 
 export type CrashRun = {
   /** Of the story itself, without the rest that follows it. */
@@ -44,6 +45,8 @@ export type CrashSetting = {
 const RELEASE_AFTER_MS = 90_000
 const TRIES_MAX = 8
 const NIGHTLY = ulidOf('nightly')
+/** Revisions a page of the chain: the story has a few of them. */
+const PAGE = 3
 
 const stub = stubDecider()
 const reconcile: Reconcile = { ...stub, decide: (state) => [...reconcileSchedules(state, IDENTITY), ...stub.decide(state)] }
@@ -132,6 +135,9 @@ async function tell(world: World): Promise<void> {
   await Promise.all([first(({ turn }) => turn()), reader(({ look }) => look(['runs', 'tasks', 'pools', 'schedule_ticks']))])
   await world.time.sleep(DAY_MS + 2 * HOUR_MS)
   await Promise.all([second(({ turn }) => turn()), keeper((process) => collect(process))])
+  // The pages that are full, and then those of them that are past the window, while a turn goes on.
+  await keeper((process) => merge(process, true, PAGE))
+  await Promise.all([keeper((process) => pack(process)), first(({ turn }) => turn())])
 }
 
 /** A tick that somebody asks for, and its run, in one batch. */
@@ -161,9 +167,29 @@ async function rest(world: World, release: () => Promise<void>): Promise<void> {
     await turn()
   }
   await turn()
-  await merge(keeper, true)
+  await merge(keeper, true, PAGE)
   await world.time.sleep(DAY_MS + 2 * HOUR_MS)
+  const { left } = await pack(keeper)
+  world.oracle.problems.push(...left)
   await collect(keeper)
+  world.oracle.problems.push(...(await checkPacked(world)))
+}
+
+/** Of every full page each segment lies in a pack and nowhere else, and no pack is left that nobody names. */
+async function checkPacked({ bucket }: World): Promise<string[]> {
+  const pointer = await readStoredPointer(bucket)
+  const packed = await packedSegments(bucket)
+  const named = new Set(await namedPacks(bucket))
+  const problems: string[] = []
+  for (const [name, sequence] of await foldedSegments(bucket)) {
+    const isDue = sequence <= (pointer?.chain_through ?? 0)
+    if (isDue !== packed.has(name)) problems.push(`P1 Segment ${name} of revision ${sequence} is ${isDue ? 'not packed' : 'packed'}.`)
+    const isSingle = (await bucket.head(singleName(name))).kind === 'found'
+    if (isDue === isSingle) problems.push(`P1 Segment ${name} of revision ${sequence} ${isSingle ? 'is' : 'is not'} in its own place.`)
+  }
+  if (packed.size === 0) problems.push('P1 Nothing was packed.')
+  for (const { name } of await listAll(bucket, PACKS)) if (!named.has(name)) problems.push(`P1 ${name} is an orphan and was not collected.`)
+  return problems
 }
 
 const OTHERS_DONE = `${manualScheduleRunKey(NIGHTLY, 'by-hand')} SUCCEEDED,user:1 SUCCEEDED,user:2 SUCCEEDED`

@@ -60,7 +60,7 @@ async function watch(deps: Deps, request: { merge?: boolean; collect?: boolean }
       turn: (missed) => turn.run({ missed }),
       findMissed: () => findMissedSegments(deps.store, deps.listing_window_ms),
       merge: () => mergeBase(deps),
-      collect: async () => ({ kept_count: 0, deleted_count: 1, too_young_count: 0, claims_deleted_count: 0 }),
+      collect: async () => ({ kept_count: 0, deleted_count: 1, too_young_count: 0, claims_deleted_count: 0, packs_deleted_count: 0 }),
       report: (report) => void reports.push(report),
       troubles: createTroubles(clock, (text) => void notes.push(text)),
       ...change,

@@ -15,6 +15,7 @@ import { EVENT_TYPES } from '../../src/events/event.js'
 import { segmentObjectName } from '../../src/ledger/segment.js'
 import { type LooseRow, rowsByKey } from '../../src/projections/tables.js'
 import { readPointer } from '../../src/tables/snapshot.js'
+import { writeOldLedger } from '../fixtures/old-ledger.js'
 import { NOW, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 import { type Finished, runServo, startServo } from '../fixtures/servo-process.js'
 import { type ServoShell, startServoShell } from '../fixtures/servo-shell.js'
@@ -638,3 +639,53 @@ const publishWrongRuns = (store: string): Promise<readonly [string, string]> =>
     expect(answer.kind).toBe('published')
     return [String(wrong['run_id']), String(extra['run_id'])]
   })
+
+describe('pack', () => {
+  test(
+    'packs what is old enough, says so, and every other command finds it',
+    async () => {
+      const old = join(folder, 'old')
+      const expected = await withStore(old, ({ store, scope }) => writeOldLedger(store, scope))
+      const on = (command: string, ...args: readonly string[]): Promise<Finished> => servo('ledger', command, ...at(old), ...args)
+      const before = jsonOf<readonly Row[]>(await on('tail', '--limit', '1000', '--json'))
+      expect(before).toHaveLength(expected.bodies.size)
+      expect(await on('pack', '--dry-run')).toMatchObject({ code: 0, stdout: '18 segments of 2 pages would be packed.' })
+      expect(await on('pack')).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Packed 18 segments of 2 pages into 2 packs of \d+ bytes, and removed 18 single segments\.$/),
+      })
+      const segments = (rows: readonly Row[]) => rows.map(({ segment }) => segment)
+      expect(segments(jsonOf(await on('tail', '--limit', '1000', '--json')))).toEqual(segments(before))
+      expect(await on('verify')).toMatchObject({ code: 0, stdout: expect.stringContaining('18 segments in packs.\n7 revisions') })
+      expect(jsonOf(await on('pack', '--json'))).toEqual({
+        page_count: 0,
+        segment_count: 0,
+        pack_count: 0,
+        pack_bytes: 0,
+        deleted_count: 0,
+        left: [],
+      })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'says that there is nothing to pack, and names the page that it had to leave',
+    async () => {
+      expect(await ledger('pack')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Nothing to pack: no page of 1,000 revisions/) })
+      const damaged = join(folder, 'damaged-old')
+      await withStore(damaged, async ({ store, scope }) => {
+        const { revisions } = await writeOldLedger(store, scope)
+        const { name, generation } = revisions[0]?.segments[0] as { name: string; generation: string }
+        await store.delete(segmentObjectName(name), { if_generation: generation })
+      })
+      expect(await servo('ledger', 'pack', ...at(damaged))).toMatchObject({
+        code: 1,
+        stdout: expect.stringMatching(
+          /^left: Page 0 of the chain is left as it is: segment \w+ is gone\. Restore it from a copy\.\nPacked 9 /,
+        ),
+      })
+    },
+    TIMEOUT_MS,
+  )
+})

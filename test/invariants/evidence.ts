@@ -11,6 +11,7 @@ import type { Pointer, Revision } from '../../src/tables/revision.js'
 import type { TableFiles } from '../../src/tables/table-files.js'
 import { type FullFold, foldHistory } from '../fixtures/full-fold.js'
 import type { Oracle } from '../fixtures/oracle.js'
+import { packedSegments, singleName } from '../fixtures/packs.js'
 import { bytesOf, readChain, readStoredPointer } from '../fixtures/reachable.js'
 
 /** An event as it lies in the ledger, whatever it is. */
@@ -69,8 +70,15 @@ export async function listAll(store: ObjectStore, prefix: string): Promise<Objec
   return objects
 }
 
+/** A generation that no store gives: the segment lies in a pack alone. */
+export const PACKED = 'packed'
+
 async function readLedger(store: ObjectStore): Promise<Map<string, StoredSegment>> {
   const segments = new Map<string, StoredSegment>()
+  for (const [name, { bytes, creation_time, crc32c, size, keys_sha256 }] of await packedSegments(store)) {
+    const head = { name: singleName(name), generation: PACKED, creation_time, crc32c, size, meta: { keys_sha256 } }
+    segments.set(name, { name, head, batches: batchesIn(bytes) })
+  }
   for (const head of await listAll(store, LEDGER_PREFIX)) {
     const name = segmentName(head.name)
     segments.set(name, { name, head, batches: batchesIn(await bytesOf(store, head.name)) })

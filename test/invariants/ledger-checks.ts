@@ -6,7 +6,7 @@ import { canonicalJson } from '../../src/core/canonical.js'
 import { instantMs } from '../../src/core/time.js'
 import { segmentName } from '../../src/ledger/segment.js'
 import type { LooseRow, TableName } from '../../src/projections/tables.js'
-import type { Evidence, StoredEvent } from './evidence.js'
+import { type Evidence, PACKED, type StoredEvent, type StoredSegment } from './evidence.js'
 
 const pairOf = ({ idempotency_key, basis }: StoredEvent): string =>
   `${idempotency_key}\t${basis === undefined ? '-' : canonicalJson(basis)}`
@@ -22,7 +22,7 @@ export function checkAcknowledged({ oracle, ledger }: Evidence): string[] {
   const problems: string[] = []
   for (const { by, events, kind, head } of oracle.acks) {
     const segment = ledger.get(segmentName(head.name))
-    if (segment === undefined || segment.head.generation !== head.generation || segment.head.crc32c !== head.crc32c) {
+    if (segment === undefined || !isGeneration(segment, head.generation) || segment.head.crc32c !== head.crc32c) {
       problems.push(`I1 ${head.name} was acknowledged to ${by} and is gone or another.`)
       continue
     }
@@ -36,10 +36,14 @@ export function checkAcknowledged({ oracle, ledger }: Evidence): string[] {
     }
   }
   for (const { name, generation } of oracle.ledger.values()) {
-    if (ledger.get(segmentName(name))?.head.generation !== generation) problems.push(`I19 ${name} is gone or another generation.`)
+    if (!isGeneration(ledger.get(segmentName(name)), generation)) problems.push(`I19 ${name} is gone or another generation.`)
   }
   return problems
 }
+
+/** A pack says nothing of the generation that the object had. */
+const isGeneration = (segment: StoredSegment | undefined, generation: string): boolean =>
+  segment?.head.generation === generation || segment?.head.generation === PACKED
 
 /** I2, I3: each folded event was counted once, and under one outcome. */
 export function checkOutcomes(evidence: Evidence): string[] {

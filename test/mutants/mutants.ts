@@ -8,6 +8,7 @@ import { EXECUTION } from './execution.js'
 import { LIMITS } from './limits.js'
 import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
+import { PACKS } from './packs.js'
 import { REPAIR } from './repair.js'
 import { SCHEDULES } from './schedules.js'
 import { SQL } from './sql.js'
@@ -244,7 +245,7 @@ const FOLDING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/ledger/stored-segment.ts',
-        find: 'if (stampMs(head.creation_time) <= window_end) return',
+        find: 'if (!isLate(head, listing_window_ms)) return',
         replace: 'if (window_end > 0) return',
       },
     ],
@@ -475,6 +476,7 @@ export const MUTANTS: readonly Mutant[] = [
   MAINTENANCE,
   READING,
   AS_OF,
+  PACKS,
   STORE,
   SQL,
   EXECUTION,

@@ -12,7 +12,7 @@ import { POISONS, plantPoison, plantStray, plantUnreadableList, STRAYS } from '.
 import { createHints } from '../faults/hints.js'
 import { keptPointers } from '../fixtures/kept-pointers.js'
 import type { Random } from '../fixtures/random.js'
-import { collect, createDecider, createTableReader, createWriter, findMissed, merge } from '../fixtures/roles.js'
+import { collect, createDecider, createTableReader, createWriter, findMissed, merge, pack } from '../fixtures/roles.js'
 import { saidAgain } from '../fixtures/said-again.js'
 import { createSpeaker, runIdOf } from '../fixtures/say.js'
 import { type DeciderVersion, stubDecider } from '../fixtures/stub-decider.js'
@@ -23,7 +23,8 @@ import { type Actor, clockOf, exponential } from './actor.js'
 /** What all processes of a simulation know of each other by hints alone. */
 type Stagehands = { readonly said: (readonly LedgerEvent[])[]; readonly missed: Set<string>; readonly hint: (name: string) => void }
 
-export function castOf(world: World, random: Random): readonly Actor[] {
+/** `page_revisions`: of the pages of the chain, so that there are some to pack. */
+export function castOf(world: World, random: Random, page_revisions: number): readonly Actor[] {
   const missed = new Set<string>()
   const hint = createHints<string>((name) => void missed.add(name), { clock: world.clock, random: random.fork('hints') })
   const hands: Stagehands = { said: [], missed, hint }
@@ -57,7 +58,7 @@ export function castOf(world: World, random: Random): readonly Actor[] {
       name: 'merger',
       options: clockOf(clocks),
       think_ms: exponential(60 * SECOND_MS),
-      begin: (process) => maintain(world, process, hands),
+      begin: (process) => maintain(world, process, hands, page_revisions),
     },
     {
       name: 'collector',
@@ -66,6 +67,12 @@ export function castOf(world: World, random: Random): readonly Actor[] {
       begin: (process) => () => collect(process).then(() => undefined),
     },
     { name: 'reader', options: clockOf(clocks), think_ms: exponential(60 * SECOND_MS), begin: (process) => read(world, process) },
+    {
+      name: 'packer',
+      options: clockOf(clocks),
+      think_ms: exponential(12 * SECOND_MS),
+      begin: (process) => () => pack(process, { whole: process.random.isTrue(0.3) }).then(() => undefined),
+    },
   ]
 }
 
@@ -184,10 +191,10 @@ function work(world: World, process: Process): () => Promise<void> {
   return async () => void (await worker.work())
 }
 
-function maintain(world: World, process: Process, { hint }: Stagehands): () => Promise<void> {
+function maintain(world: World, process: Process, { hint }: Stagehands, page_revisions: number): () => Promise<void> {
   return async () => {
     for (const name of await findMissed(world, process)) hint(name)
-    await merge(process, process.random.isTrue(0.3))
+    await merge(process, process.random.isTrue(0.3), page_revisions)
   }
 }
 

@@ -1,4 +1,4 @@
-// One seed, one workspace: several writers, two deciders, a merger, a collector, readers and a worker, each with a clock
+// One seed, one workspace: several writers, two deciders, a merger, a collector, a packer, readers and a worker, each with a clock
 // of its own that may be wrong, on a store that fails in the ways that this seed has drawn. They are killed, paused and
 // started again; in the end the faults go, everybody comes to rest, and every invariant is checked.
 
@@ -9,9 +9,10 @@ import { ulidTime } from '../../src/core/ulid.js'
 import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
 import { TABLE_NAMES } from '../../src/projections/tables.js'
 import { type FaultRule, swarmOfFaults } from '../faults/fault-store.js'
+import { namedPacks, PACKS, packedSegments } from '../fixtures/packs.js'
 import { createRandom, type Random } from '../fixtures/random.js'
 import { filesOfPointer, foldedSegments } from '../fixtures/reachable.js'
-import { collect, createDecider, type Decider, findMissed, merge } from '../fixtures/roles.js'
+import { collect, createDecider, type Decider, findMissed, merge, pack } from '../fixtures/roles.js'
 import { createVirtualTime } from '../fixtures/virtual-time.js'
 import type { World } from '../fixtures/world.js'
 import { checkWorld } from '../invariants/check.js'
@@ -39,19 +40,26 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
   )
   const problems: string[] = []
   try {
-    await time.until(play(world, random))
+    const page_revisions = random.fork('pages').pick([1, 2, 6])
+    await time.until(play(world, random, page_revisions))
     faults.length = 0
-    await time.until(rest(world))
+    await time.until(rest(world, page_revisions))
     if (purpose === 'check') problems.push(...(await checkWorld(world, checkRest)))
   } catch (error) {
     problems.push(brokeOff(error))
   }
-  return resultOf(world, { problems, kill_count: killCount() })
+  return { ...(await resultOf(world, { problems, kill_count: killCount() })), reached: reachedIn(world) }
 }
 
-async function play(world: World, random: Random): Promise<void> {
+/** What a sample of seeds has to come to, or packing is not tried. */
+const reachedIn = ({ trace }: World): Readonly<Record<string, number>> => {
+  const count = (pattern: RegExp) => trace.filter((line) => pattern.test(line)).length
+  return { 'segments that were packed while others worked': count(/ packer delete ledger\/orchestration\/\S+ deleted$/) }
+}
+
+async function play(world: World, random: Random, page_revisions: number): Promise<void> {
   const stages = 1 + random.below(3)
-  const cast = castOf(world, random)
+  const cast = castOf(world, random, page_revisions)
   for (let stage = 0; stage < stages; stage++) {
     const ends_at = world.time.now() + random.between(...STAGE_MS)
     const now: Stage = { isOver: () => world.time.now() >= ends_at }
@@ -64,7 +72,7 @@ async function play(world: World, random: Random): Promise<void> {
 }
 
 /** Faults off: what was acknowledged is visible after two turns, and nothing is left over in the end. */
-async function rest(world: World): Promise<void> {
+async function rest(world: World, page_revisions: number): Promise<void> {
   await world.time.sleep(PAUSE_MS_MAX + MINUTE_MS)
   const { problems, acks } = world.oracle
   const decider = createDecider(world, world.start('last decider'), {
@@ -82,11 +90,13 @@ async function rest(world: World): Promise<void> {
   problems.push(...(await checkTail(world, looked_at)))
   if (decider.log.length > 0) problems.push(`I23 A turn came to no rest: ${decider.log.join(' ')}`)
   const isMine = world.oracle.pointers.at(-1)?.pointer.fold_version === FOLD_VERSION
-  if (isMine) await merge(keeper, true)
+  if (isMine) await merge(keeper, true, page_revisions)
   await world.time.sleep(30 * DAY_MS + 2 * HOUR_MS)
   if (isMine) {
+    // What is left as it is would be damaged, and nothing damages a segment here.
+    problems.push(...(await pack(keeper)).left.map((sentence) => `P1 ${sentence}`))
     await collect(keeper)
-    problems.push(...(await checkOrphans(world)))
+    problems.push(...(await checkOrphans(world)), ...(await checkPacks(world)))
   }
 }
 
@@ -113,6 +123,19 @@ async function checkOrphans({ bucket, oracle }: World): Promise<string[]> {
   return (await listAll(bucket, 'state/'))
     .filter(({ name }) => !named.has(name))
     .map(({ name }) => `I16 ${name} is an orphan and was not collected.`)
+}
+
+/** P1: of each full page every segment is packed, and no pack is left that nobody names. */
+async function checkPacks({ bucket, oracle }: World): Promise<string[]> {
+  const packed = await packedSegments(bucket)
+  const named = await namedPacks(bucket)
+  const chain_through = oracle.pointers.at(-1)?.pointer.chain_through ?? 0
+  const due = [...(await foldedSegments(bucket))].filter(([, sequence]) => sequence <= chain_through)
+  const orphans = (await listAll(bucket, PACKS)).filter(({ name }) => !named.includes(name))
+  return [
+    ...due.filter(([name]) => !packed.has(name)).map(([name, sequence]) => `P1 ${name} of revision ${sequence} is not packed.`),
+    ...orphans.map(({ name }) => `P1 ${name} is an orphan and was not collected.`),
+  ]
 }
 
 function checkRest({ oracle }: Evidence): string[] {

@@ -119,7 +119,13 @@ describe('in Temporal', () => {
         loops.maintain.letGo()
         await untilStatus('maintenance', 'IDLE')
         await handleOf('maintenance').signal(mergeDueSignal)
-        const merged = ['| status | IDLE |', '| files merged | 3 |', '| files removed | 12 |', '| late segments | 0 |']
+        const merged = [
+          '| status | IDLE |',
+          '| files merged | 3 |',
+          '| files removed | 12 |',
+          '| segments packed | 0 |',
+          '| late segments | 0 |',
+        ]
         await until('it has merged', async () => (await detailsOf('maintenance')).includes('| files merged | 3 |'))
         expect(await detailsOf('maintenance')).toEqual(['| | |', '|---|---|', ...merged])
       },
@@ -137,6 +143,7 @@ describe('in Temporal', () => {
           '| status | ERROR |',
           '| files merged | 3 |',
           '| files removed | 12 |',
+          '| segments packed | 0 |',
           '| late segments | 0 |',
           '| last error | a base file is damaged |',
         ])

@@ -64,16 +64,17 @@ function linesOf({ merged, collected, ...turn }: CompactReport): string[] {
   return [
     ...(isTurn ? [describeTurn(turn)] : []),
     ...(merged === undefined ? [] : [describeMerge(merged)]),
-    ...(collected === undefined
-      ? []
-      : [
-          `Collected ${counted(collected.deleted_count, 'file')} and ${counted(collected.claims_deleted_count, 'claim')}; ${collected.too_young_count} are too young to judge.`,
-        ]),
+    ...(collected === undefined ? [] : [describeCollected(collected)]),
   ]
 }
 
 const describeTurn = ({ sequence, published_count, applied, duplicate, refused, quarantined }: CompactReport): string =>
   `Revision ${sequence}: ${applied} applied, ${duplicate} duplicate, ${refused} refused, ${quarantined} quarantined in ${counted(published_count, 'publish').replace(/publishs$/, 'publishes')}.`
+
+function describeCollected({ deleted_count, claims_deleted_count, packs_deleted_count, too_young_count }: Collected): string {
+  const packs = packs_deleted_count === 0 ? '' : ` and ${counted(packs_deleted_count, 'pack')}`
+  return `Collected ${counted(deleted_count, 'file')} and ${counted(claims_deleted_count, 'claim')}${packs}; ${too_young_count} are too young to judge.`
+}
 
 function describeMerge(merged: MergeAnswer): string {
   if (merged.kind !== 'merged') return merged.kind === 'lost' ? 'Another merge published first; its work stands.' : 'Nothing to merge.'

@@ -29,12 +29,14 @@ const runVerify = (options: StoreOptions): Promise<void> =>
     if (answer.problems.length > 0) process.exitCode = FAILED
     if (options.json === true) return printJson(answer)
     const { ledger, applied, duplicate, refused, quarantined, unfolded } = answer.events
+    const { packed } = answer.segments
     for (const problem of answer.problems) printLine(`wrong: ${problem}`)
-    for (const name of answer.strays) note(`${name} is no segment and is never folded. Whoever put it there may remove it.`)
+    for (const name of answer.strays) note(`${name} is no segment and no pack, and is never folded. Whoever put it there may remove it.`)
     if (ledger === 0 && answer.revision_count === 0) return note(nothingYet(deps))
     printLine(
       `${counted(ledger, 'event')} = ${applied} applied + ${duplicate} duplicate + ${refused} refused + ${quarantined} quarantined + ${unfolded} unfolded`,
     )
+    if (packed > 0) printLine(`${counted(packed, 'segment')} in packs.`)
     const verdict = answer.problems.length === 0 ? 'all is well' : counted(answer.problems.length, 'problem')
     printLine(`${counted(answer.revision_count, 'revision')}, ${counted(answer.file_count, 'file')}: ${verdict}.`)
   })

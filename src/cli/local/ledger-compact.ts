@@ -24,7 +24,7 @@ export function addCompactCommand(group: Command): void {
   withStore(group.command('compact'))
     .description('fold what is new into the tables and publish it')
     .option('--merge', 'merge the changes since the last checkpoint into the base, and look through the whole window for late segments')
-    .option('--collect', 'remove table files that nobody can reach any more, and claims that nobody can ask for')
+    .option('--collect', 'remove table files and packs that nobody can reach any more, and claims that nobody can ask for')
     .option(
       '--watch',
       'go on until interrupted; late segments, --merge and --collect at the start and then every ten minutes; with --json a line for each publish',

@@ -4,6 +4,7 @@ import type { Command } from 'commander'
 import { addAppendCommands } from './ledger-append.js'
 import { addCheckCommands } from './ledger-check.js'
 import { addCompactCommand } from './ledger-compact.js'
+import { addPackCommand } from './ledger-pack.js'
 import { addTailCommand } from './ledger-tail.js'
 
 export function addLedgerCommands(group: Command): void {
@@ -11,5 +12,6 @@ export function addLedgerCommands(group: Command): void {
   addAppendCommands(group)
   addTailCommand(group)
   addCompactCommand(group)
+  addPackCommand(group)
   addCheckCommands(group)
 }

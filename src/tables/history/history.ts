@@ -2,7 +2,6 @@
 // no page lists yet, are walked by their links. It writes nothing, reads no table file, and judges nothing.
 
 import { assert, corrupt } from '../../core/errors.js'
-import { CHAIN_PAGE_REVISIONS } from '../../core/limits.js'
 import { instantMs } from '../../core/time.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import type { Pointer, Revision } from '../revision.js'
@@ -31,7 +30,7 @@ export async function* walkBack(store: ObjectStore, from: Link, stop_after: numb
 /** Instants never go back along the chain: whoever publishes sees to it. */
 export function openHistory(store: ObjectStore, pointer: Pointer): History {
   const { chain_through } = pointer
-  const pages = openPages(store, chain_through / CHAIN_PAGE_REVISIONS)
+  const pages = openPages(store, chain_through)
   const walk = walkBack(store, pointer, chain_through)
   const tail: Listed[] = []
 

@@ -2,11 +2,10 @@
 // the pages of a month may be thousands, and most of them hold nothing that is kept.
 
 import { corrupt } from '../../core/errors.js'
-import { CHAIN_PAGE_REVISIONS } from '../../core/limits.js'
 import { instantMs } from '../../core/time.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import { chainName, parseChainPage } from '../revision.js'
-import { readDocument } from '../snapshot.js'
+import { chainPageRevisions, readDocument } from '../snapshot.js'
 
 /** A revision as the chain lists it: enough to choose by, without opening it. */
 export type Listed = {
@@ -28,14 +27,16 @@ export type Pages = {
 /** Neighbours of the page at hand, whose deltas may begin in the one before. A page is a few hundred kilobytes in memory. */
 const PAGES_HELD = 4
 
-const pageOf = (sequence: number): number => Math.floor((sequence - 1) / CHAIN_PAGE_REVISIONS)
-const indexOf = (sequence: number): number => (sequence - 1) % CHAIN_PAGE_REVISIONS
+const pageOf = (sequence: number, length: number): number => Math.floor((sequence - 1) / length)
+const indexOf = (sequence: number, length: number): number => (sequence - 1) % length
 
-export function openPages(store: ObjectStore, page_count: number): Pages {
+export function openPages(store: ObjectStore, chain_through: number): Pages {
   const held = new Map<number, Page>()
+  let known: Promise<number> | undefined
+  const pageLength = (): Promise<number> => (known ??= chainPageRevisions(store, { chain_through }))
 
   async function load(n: number): Promise<Page> {
-    const page = held.get(n) ?? (await readPage(store, n))
+    const page = held.get(n) ?? (await readPage(store, n, await pageLength()))
     held.delete(n)
     held.set(n, page)
     for (const oldest of held.keys()) {
@@ -63,14 +64,18 @@ export function openPages(store: ObjectStore, page_count: number): Pages {
   }
 
   return {
-    at: async (sequence) => (await load(pageOf(sequence))).listed[indexOf(sequence)] as Listed,
+    async at(sequence) {
+      const length = await pageLength()
+      return (await load(pageOf(sequence, length))).listed[indexOf(sequence, length)] as Listed
+    },
     async newestBefore(sequence, instant) {
       if (sequence <= 1) return undefined
-      const page = await load(pageOf(sequence - 1))
-      return newestIn(page, indexOf(sequence - 1), instant) ?? newestIn(await pageBefore(page, instant), CHAIN_PAGE_REVISIONS - 1, instant)
+      const length = await pageLength()
+      const page = await load(pageOf(sequence - 1, length))
+      return newestIn(page, indexOf(sequence - 1, length), instant) ?? newestIn(await pageBefore(page, instant), length - 1, instant)
     },
     async named(revision) {
-      for (let n = page_count - 1; n >= 0; n--) {
+      for (let n = chain_through / (await pageLength()) - 1; n >= 0; n--) {
         const found = (await load(n)).listed.find((listed) => listed.revision === revision)
         if (found !== undefined) return found
       }
@@ -79,9 +84,9 @@ export function openPages(store: ObjectStore, page_count: number): Pages {
   }
 }
 
-async function readPage(store: ObjectStore, n: number): Promise<Page> {
+async function readPage(store: ObjectStore, n: number, length: number): Promise<Page> {
   const { revisions } = await readDocument(store, chainName(n), parseChainPage)
-  if (revisions.length !== CHAIN_PAGE_REVISIONS || revisions[0]?.sequence !== n * CHAIN_PAGE_REVISIONS + 1) {
+  if (revisions.length !== length || revisions[0]?.sequence !== n * length + 1) {
     throw corrupt(`${chainName(n)} does not list the revisions that its number stands for. Run \`servo ledger verify\`.`)
   }
   return { n, listed: revisions.map(({ published_at, ...entry }) => ({ ...entry, published_at: instantMs(published_at) })) }

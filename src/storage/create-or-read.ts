@@ -3,8 +3,8 @@
 
 import { isOperatingError, messageOf, unavailable } from '../core/errors.js'
 import type { Clock } from '../core/time.js'
-import { CREATE, type ObjectStore } from '../storage/object-store.js'
-import { readIntact } from '../storage/read-intact.js'
+import { CREATE, type ObjectStore } from './object-store.js'
+import { readIntact } from './read-intact.js'
 
 export type CreateDeps = { readonly store: ObjectStore; readonly clock: Clock }
 

@@ -1,0 +1,117 @@
+// Packs the segments of chain pages that are past the listing window: many small objects become few large ones. First the
+// packs, then the index that names them, then the singles go; whoever comes after one that died goes on where it ended.
+
+import { isOperatingError, messageOf } from '../../core/errors.js'
+import { PACK_LOOK_MS_MAX } from '../../core/limits.js'
+import { compareStamps } from '../../core/time.js'
+import { type IndexedPage, listIndexedPages } from '../../ledger/pack-index.js'
+import { LEDGER_PREFIX } from '../../ledger/segment.js'
+import { chainPageRevisions, readPointer } from '../../tables/snapshot.js'
+import { refuseNewerFold } from '../swap.js'
+import { readPage } from './page.js'
+import { isSettled, settle } from './settle.js'
+import { type PackDeps, writePacks } from './write.js'
+
+export type PackAnswer = {
+  /** Pages that were packed, of so many segments into so many packs; of a dry run those that would be. */
+  readonly page_count: number
+  readonly segment_count: number
+  readonly pack_count: number
+  readonly pack_bytes: number
+  /** Single segments that went, also those that were left over from an earlier time. */
+  readonly deleted_count: number
+  /** A sentence for each page that is old enough and was left as it is. */
+  readonly left: readonly string[]
+}
+
+export type PackRequest = {
+  /** Everything that is due, and every page is looked at for singles that were left over. */
+  readonly whole?: boolean
+  /** Nothing is written or deleted. */
+  readonly is_dry?: boolean
+}
+
+type Tally = { -readonly [K in keyof PackAnswer]: PackAnswer[K] extends number ? number : string[] }
+
+export async function packSegments(deps: PackDeps, { whole = false, is_dry = false }: PackRequest = {}): Promise<PackAnswer> {
+  const { store, clock } = deps
+  const started = clock.elapsed()
+  const tally: Tally = { page_count: 0, segment_count: 0, pack_count: 0, pack_bytes: 0, deleted_count: 0, left: [] }
+  const { published } = await readPointer(store)
+  if (published === undefined) return tally
+  refuseNewerFold(published.pointer)
+  const { pages, server_time } = await listIndexedPages(store)
+  const packed = new Set(pages.map(({ page }) => page))
+  if (!is_dry) {
+    for (const page of whole ? [...packed] : lastPacked(pages)) {
+      await orLeave(tally, page, async () => {
+        if (!(await isSettled(store, page)) && (await settleAgain(deps, tally, page, server_time)) === 'void') packed.delete(page)
+      })
+    }
+  }
+  const page_revisions = await chainPageRevisions(store, published.pointer)
+  for (let page = 0; page * page_revisions < published.pointer.chain_through; page++) {
+    if (packed.has(page)) continue
+    if (!whole && clock.elapsed() - started > PACK_LOOK_MS_MAX) break
+    if ((await orLeave(tally, page, () => packPage(deps, tally, page, { server_time, is_dry }))) === 'stop') break
+  }
+  // A folder is freed of what was deleted in it where it is listed (local-sweep.ts), and nobody else lists where the ledger begins.
+  if (packed.size > 0 && !is_dry) await store.list(LEDGER_PREFIX)
+  return tally
+}
+
+/** Each index is made after the page of the one before it was settled, so that only the last one may have left singles over. */
+function lastPacked(pages: readonly IndexedPage[]): number[] {
+  const [last] = [...pages].sort(
+    (left, right) => compareStamps(right.head.creation_time, left.head.creation_time) || right.page - left.page,
+  )
+  return last === undefined ? [] : [last.page]
+}
+
+/** Damage in one page is for people, and keeps no other page from being packed. */
+async function orLeave<T>(tally: Tally, page: number, work: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!isOperatingError(error, 'missing') && !isOperatingError(error, 'corrupt')) throw error
+    leave(tally, page, messageOf(error))
+    return undefined
+  }
+}
+
+const leave = (tally: Tally, page: number, why: string): void => void tally.left.push(`Page ${page} of the chain is left as it is: ${why}`)
+
+type Look = { readonly server_time: number; readonly is_dry: boolean }
+
+async function packPage(deps: PackDeps, tally: Tally, page: number, { server_time, is_dry }: Look): Promise<'stop' | undefined> {
+  const found = await readPage(deps.store, page, server_time)
+  if (found.kind !== 'due') return found.kind === 'young' ? 'stop' : undefined
+  const { document, segments } = found
+  if (!is_dry) {
+    const written = await writePacks(deps, document, segments)
+    if ('left' in written) {
+      leave(tally, page, written.left)
+      return undefined
+    }
+    tally.pack_count += written.packs.length
+    tally.pack_bytes += written.packs.reduce((sum, { bytes }) => sum + bytes, 0)
+    const settled = await settle(deps.store, page, segments)
+    // Another's, which came too late: the next look begins with the page, as the last one that has an index.
+    if (settled === 'void') return 'stop'
+    if ('left' in settled) leave(tally, page, settled.left)
+    else tally.deleted_count += settled.deleted_count
+  }
+  tally.page_count += 1
+  tally.segment_count += segments.length
+  return undefined
+}
+
+async function settleAgain({ store }: PackDeps, tally: Tally, page: number, server_time: number): Promise<'void' | undefined> {
+  const found = await readPage(store, page, server_time)
+  if (found.kind !== 'due') return undefined
+  const settled = await settle(store, page, found.segments)
+  if (settled === 'void') return 'void'
+  if ('left' in settled) leave(tally, page, settled.left)
+  else tally.deleted_count += settled.deleted_count
+  return undefined
+}

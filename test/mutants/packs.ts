@@ -1,0 +1,80 @@
+// Guards of packing: what is deleted only when it lies in a pack, and what is read there.
+
+import { type Mutant, turn } from './mutant.js'
+
+const PAGE = 'src/compactor/packs/page.ts'
+const SETTLE = 'src/compactor/packs/settle.ts'
+const COLLECT = 'src/compactor/packs/collect.ts'
+
+const LATE = 'whose index comes so late that its packs may go deletes nothing, though they are still there'
+
+export const PACKS: readonly Mutant[] = [
+  {
+    name: 'segments packed before the listing window is over',
+    edits: [
+      { file: PAGE, find: '+ newest.listing_window_ms >= server_time', replace: '>= server_time' },
+      { file: PAGE, find: ' + listing_window_ms < server_time', replace: ' < server_time' },
+    ],
+    killed_by: turn('packs', 'waits until every segment of a page is past the window, and keeps each byte for byte'),
+  },
+  {
+    name: 'singles deleted for packs that nobody looked into',
+    edits: [{ file: SETTLE, find: 'const checked = await checkPacks(store, stored, segments)', replace: "const checked: string = 'good'" }],
+    killed_by: turn('packs', 'deletes nothing for packs that do not hold it'),
+  },
+  {
+    name: 'an index that came too late taken for a good one',
+    edits: [
+      {
+        file: SETTLE,
+        find: ' || stampMs(head.creation_time) - stampMs(pack.head.creation_time) > ORPHAN_AGE_MS) return',
+        replace: ' || stampMs(head.creation_time) - stampMs(pack.head.creation_time) < -ORPHAN_AGE_MS) return',
+      },
+    ],
+    killed_by: turn('packs', LATE),
+  },
+  {
+    name: 'a void index left where it is',
+    edits: [{ file: SETTLE, find: '  await remove(store, stored.head)\n', replace: '' }],
+    killed_by: turn('packs', 'whose index comes after its packs were taken for orphans loses nothing, and is done again'),
+  },
+  {
+    name: 'packs collected that are too young',
+    edits: [{ file: COLLECT, find: 'server_time - stampMs(creation_time) > ORPHAN_AGE_MS', replace: 'stampMs(creation_time) > 0' }],
+    killed_by: turn('packs', 'that meets another one leaves one index, and packs that go in the end'),
+  },
+  {
+    name: 'packs collected that an index names',
+    edits: [{ file: COLLECT, find: 'if (named.has(name)) continue', replace: 'if (named.size < 0) continue' }],
+    killed_by: turn('packs', 'that meets another one leaves one index, and packs that go in the end'),
+  },
+  {
+    name: 'a segment that was packed meanwhile taken for lost',
+    edits: [
+      { file: 'src/ledger/read.ts', find: 'packed?.crc32c === crc32c ? packed.bytes', replace: 'packed?.crc32c === name ? packed.bytes' },
+    ],
+    killed_by: turn('packs', 'and has listed a segment finds it in a pack, when it is gone by then'),
+  },
+  {
+    name: 'a packing that died never gone on with',
+    edits: [
+      {
+        file: SETTLE,
+        find: 'return single === undefined || single.crc32c !== last.crc32c',
+        replace: 'return single === undefined || single.crc32c === last.crc32c',
+      },
+    ],
+    killed_by: turn('packs', 'sees the same events in the same order, whatever is packed'),
+  },
+  {
+    name: 'the newest packs left out of what is shown',
+    edits: [
+      {
+        file: 'src/readers/tail.ts',
+        find: 'if (entries.length + packed.length >= limit) break',
+        replace: 'if (entries.length >= 0) break',
+      },
+    ],
+    killed_by: turn('packs', 'sees the same events in the same order, whatever is packed'),
+  },
+]
