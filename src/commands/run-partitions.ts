@@ -62,7 +62,8 @@ export function partitionFaults(asked: AskedPartitions | undefined, definitions:
     return [{ path: 'partitions', message: `The selected assets have partitions: say which.${example}` }]
   }
   if (first === undefined) return [{ path: 'partitions', message: 'None of the selected assets has partitions. Leave them out.' }]
-  const mapped = definitions.find((definition) => definition.partitions !== null && !named.includes(definition))
+  const anchored = new Set(named)
+  const mapped = definitions.find((definition) => definition.partitions !== null && !anchored.has(definition))
   const rule =
     mapped === undefined
       ? ''

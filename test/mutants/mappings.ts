@@ -12,6 +12,7 @@ const planned = (title: string): Check => ({ file: 'src/controllers/plan-lanes.t
 const over = (title: string): Check => ({ file: 'test/api/mapped-partitions.test.ts', title })
 const LANES = 'src/controllers/plan-lanes.ts'
 const EDGES = 'src/controllers/plan-edges.ts'
+const ANCHORED = 'src/partitions/mapping/anchored.ts'
 
 export const MAPPINGS: readonly Mutant[] = [
   {
@@ -42,14 +43,13 @@ export const MAPPINGS: readonly Mutant[] = [
   },
   {
     name: 'a run that names partitions of what it does not end with',
-    edits: [
-      {
-        file: 'src/partitions/mapping/anchored.ts',
-        find: 'each.is_same_key && isAnchored(each.asset_key)',
-        replace: 'each.is_same_key || isAnchored(each.asset_key)',
-      },
-    ],
+    edits: [{ file: ANCHORED, find: '=> !mapped.has(asset_key))', replace: '=> mapped.size >= 0 || asset_key)' }],
     killed_by: planned('the hours of a day'),
+  },
+  {
+    name: 'a run that names partitions of what a mapped asset is made from',
+    edits: [{ file: ANCHORED, find: 'reached.push(...(assets.get(asset_key)?.deps ?? []))', replace: 'assets.get(asset_key)' }],
+    killed_by: planned('the hours of the days of a week, and what has the same keys as the days'),
   },
   {
     name: 'upstream by the same key where there is a mapping',

@@ -12,31 +12,14 @@ type DependentAsset = {
 /** Of the assets that a run selects. One without partitions maps nothing. */
 export function anchoredAssets<Asset extends DependentAsset>(selected: readonly Asset[]): readonly Asset[] {
   const partitioned = selected.filter(({ partitions }) => partitions !== null && partitions !== undefined)
-  if (partitioned.every(({ deps }) => deps.every(({ mapping }) => isSameKey(mapping)))) return partitioned
-  const dependents = dependentsIn(partitioned)
-  const known = new Map<string, boolean>()
-  const isAnchored = (asset_key: string): boolean => {
-    const before = known.get(asset_key)
-    if (before !== undefined) return before
-    // Assets that need each other in a circle are refused elsewhere.
-    known.set(asset_key, true)
-    const found = (dependents.get(asset_key) ?? []).every((each) => each.is_same_key && isAnchored(each.asset_key))
-    known.set(asset_key, found)
-    return found
+  const assets = new Map(partitioned.map((asset) => [asset.asset_key, asset]))
+  // What is mapped to, and all that it is made from in turn, however that is.
+  const mapped = new Set<string>()
+  const reached = partitioned.flatMap(({ deps }) => deps.filter(({ mapping }) => !isSameKey(mapping)))
+  for (const { asset_key } of reached) {
+    if (mapped.has(asset_key)) continue
+    mapped.add(asset_key)
+    reached.push(...(assets.get(asset_key)?.deps ?? []))
   }
-  return partitioned.filter(({ asset_key }) => isAnchored(asset_key))
-}
-
-type Dependent = { readonly asset_key: string; readonly is_same_key: boolean }
-
-/** By the key of what they are made from. */
-function dependentsIn(assets: readonly DependentAsset[]): ReadonlyMap<string, readonly Dependent[]> {
-  const dependents = new Map<string, Dependent[]>()
-  for (const { asset_key, deps } of assets) {
-    for (const dependency of deps) {
-      const known = dependents.get(dependency.asset_key) ?? []
-      dependents.set(dependency.asset_key, [...known, { asset_key, is_same_key: isSameKey(dependency.mapping) }])
-    }
-  }
-  return dependents
+  return partitioned.filter(({ asset_key }) => !mapped.has(asset_key))
 }
