@@ -52,14 +52,15 @@ export async function writeChainPages(deps: WriteOnce, pointer: Pointer, page_re
   for await (const document of walkBack(store, pointer, pointer.chain_through)) revisions.push(document)
   revisions.reverse()
   for (let first = pointer.chain_through; first < fullThrough; first += page_revisions) {
-    const page = pageOf(first, revisions.slice(first - pointer.chain_through, first - pointer.chain_through + page_revisions))
+    const page = chainPageOf(first, revisions.slice(first - pointer.chain_through, first - pointer.chain_through + page_revisions))
     // Whoever writes page n writes the same bytes: a page that is there already is this page.
     await writeOnce(deps, chainName(page.n), encodeChainPage(page))
   }
   return fullThrough
 }
 
-const pageOf = (first: number, revisions: readonly Revision[]): ChainPage => ({
+/** `first` revisions come before these, which are as many as a page has. */
+export const chainPageOf = (first: number, revisions: readonly Revision[]): ChainPage => ({
   schema: 'servo-chain-v1',
   n: first / revisions.length,
   first_sequence: first + 1,

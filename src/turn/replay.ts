@@ -4,7 +4,7 @@
 import { readRevisions } from '../compactor/chain.js'
 import { compareTables, DIFFERENCES_MAX, type Difference } from '../compactor/compare.js'
 import { mergeBase } from '../compactor/merge.js'
-import { openHistory } from '../compactor/packs/history.js'
+import { openRecorded } from '../compactor/packs/recorded.js'
 import { publish } from '../compactor/publish.js'
 import { assert, missing } from '../core/errors.js'
 import { FOLD_VERSION, MERGE_DUE_ROWS } from '../core/limits.js'
@@ -48,14 +48,14 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
   const { pointer } = published
   const differences: Difference[] = []
   const filters = createFilterCache(deps.scratch)
-  const history = openHistory(deps.live.store, await chainPageRevisions(deps.live.store, pointer))
+  const readRecorded = openRecorded(deps.live.store, await chainPageRevisions(deps.live.store, pointer))
   let workspace = EMPTY_WORKSPACE()
   let before: Revision | undefined
   const totals = { revision_count: 0, segment_count: 0, event_count: 0 }
   for await (const revision of readRevisions(deps.live.store, pointer)) {
     const pending = pendingAfter(before)
     const foldDeps = { ...deps.live, scope: deps.scope, retention: revision.retention, listing_window_ms: revision.listing_window_ms }
-    const read = await history(revision)
+    const read = await readRecorded(revision)
     const stored = revision.segments.map((segment, at) => ({ head: headOf(segment), bytes: read[at] as Uint8Array }))
     await foldSegments(foldDeps, workspace.rows, lookupIn(deps.scratch, filters, workspace), pending, stored)
     workspace.rows.stamp(revision.sequence)

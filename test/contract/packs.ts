@@ -3,8 +3,8 @@
 import { describe, expect, test } from '@jest/globals'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
 import { collectPacks } from '../../src/compactor/packs/collect.js'
-import { openHistory } from '../../src/compactor/packs/history.js'
 import { packSegments } from '../../src/compactor/packs/pack.js'
+import { openRecorded } from '../../src/compactor/packs/recorded.js'
 import { verify } from '../../src/compactor/verify.js'
 import { readSegment } from '../../src/ledger/read.js'
 import { LEDGER_PREFIX, segmentName, segmentObjectName } from '../../src/ledger/segment.js'
@@ -38,7 +38,7 @@ export function testPacks(name: string, open: (prefix: string) => Promise<Object
       const answer = await packSegments(depsOf(store))
       expect(answer).toMatchObject({ page_count: PAGES, segment_count: PACKED, pack_count: PAGES, deleted_count: PACKED, left: [] })
       expect(await singles(store)).toEqual(revisions.at(-1)?.segments.map((segment) => segment.name))
-      const history = openHistory(store, PAGE_REVISIONS)
+      const history = openRecorded(store, PAGE_REVISIONS)
       for (const revision of revisions) {
         const found = await history(revision)
         for (const [at, segment] of revision.segments.entries()) {

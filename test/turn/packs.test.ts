@@ -5,7 +5,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { openHistory } from '../../src/compactor/packs/history.js'
+import { openRecorded } from '../../src/compactor/packs/recorded.js'
 import { verify } from '../../src/compactor/verify.js'
 import { crc32cHex } from '../../src/core/hash.js'
 import { ORPHAN_AGE_MS } from '../../src/core/limits.js'
@@ -127,7 +127,7 @@ describe('whoever reads the ledger', () => {
       const keeper = await fill(scenario, 2)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       const { store } = world.start('replayer')
-      const history = openHistory(store, PAGE)
+      const history = openRecorded(store, PAGE)
       once(world, 'after', { process: 'replayer', operation: 'get', name: LEDGER_PREFIX }, async () => void (await pack(keeper)))
       world.intercept(({ phase, process, operation, name }) => {
         if (phase === 'before' && process === 'replayer' && operation === 'get') reads.push(name)

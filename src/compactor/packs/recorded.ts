@@ -12,13 +12,13 @@ import { readIntact } from '../../storage/read-intact.js'
 import type { FoldedSegment, Revision } from '../../tables/revision.js'
 
 /** Answers the bytes of a revision's segments, in their order. Revisions are asked for in theirs. */
-export type History = (revision: Pick<Revision, 'sequence' | 'segments'>) => Promise<readonly Uint8Array[]>
+export type Recorded = (revision: Pick<Revision, 'sequence' | 'segments'>) => Promise<readonly Uint8Array[]>
 
 type Open = { readonly page: number; packed: AsyncGenerator<PackedSegment> | undefined }
 
 const READS_AT_ONCE = 16
 
-export function openHistory(store: ObjectStore, page_revisions: number): History {
+export function openRecorded(store: ObjectStore, page_revisions: number): Recorded {
   let open: Open | undefined
 
   const openPacks = async (page: number) => {
