@@ -7,9 +7,8 @@ import type { ObjectStore } from '../storage/object-store.js'
 import { type WriteOnce, writeOnce } from '../storage/write-once.js'
 import { walkBack } from '../tables/history/history.js'
 import { type ChainPage, chainName, encodeChainPage, type Pointer, parseChainPage, type Revision } from '../tables/revision.js'
-import { chainPageRevisions, readDocument, readRevision } from '../tables/snapshot.js'
-
-type Link = { readonly sequence: number; readonly revision: string }
+import { chainPageRevisions, type Link, readDocument, readEachRevision } from '../tables/snapshot.js'
+import { openVolumes } from '../tables/volume.js'
 
 const READS_AT_ONCE = 32
 
@@ -31,15 +30,20 @@ async function readPages(store: ObjectStore, pointer: Pointer): Promise<ChainPag
 export async function* readRevisions(store: ObjectStore, pointer: Pointer, from = 1): AsyncGenerator<Revision> {
   const links = (await readLinks(store, pointer)).filter(({ sequence }) => sequence >= from)
   let before: Revision | undefined
-  for (let start = 0; start < links.length; start += READS_AT_ONCE) {
-    const some = links.slice(start, start + READS_AT_ONCE)
-    for (const document of await Promise.all(some.map(({ sequence, revision }) => readRevision(store, sequence, revision)))) {
-      if (before !== undefined && document.previous !== before.revision) {
-        throw corrupt(`Revision ${document.sequence} follows ${document.previous}, but revision ${before.sequence} is ${before.revision}.`)
-      }
-      yield document
-      before = document
+  for await (const document of readLinked(store, links)) {
+    if (before !== undefined && document.previous !== before.revision) {
+      throw corrupt(`Revision ${document.sequence} follows ${document.previous}, but revision ${before.sequence} is ${before.revision}.`)
     }
+    yield document
+    before = document
+  }
+}
+
+/** These revisions, in their order: some at a time, and each volume once. */
+export async function* readLinked(store: ObjectStore, links: readonly Link[]): AsyncGenerator<Revision> {
+  const volumes = openVolumes(store)
+  for (let start = 0; start < links.length; start += READS_AT_ONCE) {
+    yield* await readEachRevision(store, links.slice(start, start + READS_AT_ONCE), volumes)
   }
 }
 

@@ -4,7 +4,7 @@ import { assert, conflict, corrupt, isOperatingError, unavailable } from '../cor
 import { FOLD_VERSION, POINTER_BYTES_MAX } from '../core/limits.js'
 import type { Clock } from '../core/time.js'
 import { CREATE, type ObjectStore } from '../storage/object-store.js'
-import { encodePointer, POINTER_NAME, type Pointer, revisionName } from '../tables/revision.js'
+import { encodePointer, POINTER_NAME, type Pointer, REVISIONS_PREFIX, revisionName } from '../tables/revision.js'
 import { type PublishedPointer, readPointer, readRevision } from '../tables/snapshot.js'
 
 /** `won`: it is the pointer now. `superseded`: it was, and others have published on top of it. `lost`: it never was. */
@@ -46,8 +46,10 @@ export async function refuseLostPointer(store: ObjectStore, has_seen_pointer: bo
       `The pointer ${POINTER_NAME} was in ${store.label}, and is not there any more. See that its folder is mounted, or its bucket the right one.`,
     )
   }
-  const { objects } = await store.list(revisionName(2, '').slice(0, -'.json'.length))
-  if (objects.length === 0) return
+  // Of a long history the first ones are bound, and the last ones never.
+  const { objects } = await store.list(REVISIONS_PREFIX)
+  const first = revisionName(1, '').slice(0, -'.json'.length)
+  if (objects.every(({ name }) => name.startsWith(first))) return
   throw corrupt(
     `The pointer ${POINTER_NAME} is gone from ${store.label}, though revisions were published. Restore it from a copy before the next turn.`,
   )

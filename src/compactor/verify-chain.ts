@@ -5,8 +5,18 @@ import { CHAIN_PREFIX } from '../core/keys.js'
 import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
-import { chainName, POINTER_NAME, type Pointer, parseChainPage, parsePointer, REVISIONS_PREFIX, type Revision } from '../tables/revision.js'
+import {
+  chainName,
+  POINTER_NAME,
+  type Pointer,
+  parseChainPage,
+  parsePointer,
+  REVISIONS_PREFIX,
+  type Revision,
+  revisionLinkOf,
+} from '../tables/revision.js'
 import { readDocument } from '../tables/snapshot.js'
+import { openVolumes } from '../tables/volume.js'
 import { type Found, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
 
 /** Names of revisions by sequence. */
@@ -42,7 +52,7 @@ async function newestAlone(
   for (const [sequence, names] of [...named].sort(([left], [right]) => right - left)) {
     const [revision] = names
     if (names.length !== 1 || revision === undefined) continue
-    const found = await findRevision(store, sequence, revision)
+    const found = await findRevision(store, { sequence, revision })
     if ('document' in found) return { name: `revision ${sequence}`, revision: found.document }
   }
   return undefined
@@ -64,10 +74,11 @@ export async function findLinks(store: ObjectStore, pointer: Pointer, problems: 
   links.set(pointer.sequence, pointer.revision)
   await addPages(store, pointer, links, problems)
   const unknown: number[] = []
+  const volumes = openVolumes(store)
   for (let sequence = pointer.sequence - 1; sequence >= 1; sequence--) {
     if (links.has(sequence)) continue
     const after = links.get(sequence + 1)
-    const next = after === undefined ? undefined : await findRevision(store, sequence + 1, after)
+    const next = after === undefined ? undefined : await findRevision(store, { sequence: sequence + 1, revision: after }, volumes)
     const previous = next !== undefined && 'document' in next ? next.document.previous : null
     if (previous !== null) {
       links.set(sequence, previous)
@@ -101,8 +112,6 @@ async function addPages(store: ObjectStore, pointer: Pointer, links: Map<number,
   }
 }
 
-const REVISION_NAME = /(\d+)-([0-9A-Z]{26})\.json$/
-
 async function listRevisions(store: ObjectStore, within: string, problems: string[]): Promise<ReadonlyMap<number, readonly string[]>> {
   const named = new Map<number, string[]>()
   let start_after: string | undefined
@@ -113,8 +122,8 @@ async function listRevisions(store: ObjectStore, within: string, problems: strin
       return named
     }
     for (const { name } of listing.document.objects) {
-      const [, digits = '', revision = ''] = REVISION_NAME.exec(name) ?? []
-      if (revision !== '') named.set(Number(digits), [...(named.get(Number(digits)) ?? []), revision])
+      const link = revisionLinkOf(name)
+      if (link !== undefined) named.set(link.sequence, [...(named.get(link.sequence) ?? []), link.revision])
     }
     start_after = listing.document.next
   } while (start_after !== undefined)
@@ -139,9 +148,10 @@ export async function* readLinked(
   store: ObjectStore,
   links: Links,
 ): AsyncGenerator<{ readonly sequence: number; readonly found: Found<Revision> }> {
-  const sorted = [...links].sort(([left], [right]) => left - right)
+  const sorted = [...links].sort(([left], [right]) => left - right).map(([sequence, revision]) => ({ sequence, revision }))
+  const volumes = openVolumes(store)
   for (let start = 0; start < sorted.length; start += READS_AT_ONCE) {
     const some = sorted.slice(start, start + READS_AT_ONCE)
-    yield* await Promise.all(some.map(async ([sequence, revision]) => ({ sequence, found: await findRevision(store, sequence, revision) })))
+    yield* await Promise.all(some.map(async (link) => ({ sequence: link.sequence, found: await findRevision(store, link, volumes) })))
   }
 }

@@ -2,9 +2,12 @@
 // Only a store that does not answer stops it.
 
 import { isOperatingError, messageOf } from '../core/errors.js'
+import { CHAIN_PREFIX } from '../core/keys.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 import { type Checkpoint, checkpointName, parseCheckpoint, parseRevision, type Revision, revisionName } from '../tables/revision.js'
+import { type Link, readBound } from '../tables/snapshot.js'
+import { openVolumes, type Volumes } from '../tables/volume.js'
 
 export type Found<T> = { readonly document: T } | { readonly problem: string }
 
@@ -16,7 +19,9 @@ export const RESTORE_IT = 'Restore it from a copy.'
 function damageOf(name: string, error: unknown): string | undefined {
   if (!isOperatingError(error, 'corrupt') && !isOperatingError(error, 'missing')) return undefined
   const fact = messageOf(error).replace(ADVICE, '')
-  return `${fact.includes(name) ? '' : `${name} is damaged: `}${fact} ${RESTORE_IT}`
+  // Of a revision that is bound the volume is damaged, and the fault names it.
+  const isNamed = fact.includes(name) || fact.startsWith(CHAIN_PREFIX)
+  return `${isNamed ? '' : `${name} is damaged: `}${fact} ${RESTORE_IT}`
 }
 
 /** What the work answers, or the sentence about the damage that it met. */
@@ -30,19 +35,31 @@ export async function orDamage<T>(name: string, work: () => Promise<T>): Promise
   }
 }
 
-async function find<T>(store: ObjectStore, name: string, named_by: string, parse: (bytes: Uint8Array) => T): Promise<Found<T>> {
+type Sought<T> = {
+  readonly name: string
+  readonly named_by: string
+  readonly read: () => Promise<Uint8Array | undefined>
+  readonly parse: (name: string, bytes: Uint8Array) => T
+}
+
+async function find<T>({ name, named_by, read, parse }: Sought<T>): Promise<Found<T>> {
   const found = await orDamage(name, async () => {
-    const answer = await readIntact(store, name)
-    return answer.kind === 'found' ? parse(answer.bytes) : undefined
+    const bytes = await read()
+    return bytes === undefined ? undefined : parse(name, bytes)
   })
   if ('problem' in found) return found
   const { document } = found
   return document === undefined ? { problem: `${name} is gone, though ${named_by} names it. ${RESTORE_IT}` } : { document }
 }
 
-export async function findRevision(store: ObjectStore, sequence: number, revision: string): Promise<Found<Revision>> {
+export async function findRevision(
+  store: ObjectStore,
+  { sequence, revision }: Link,
+  volumes: Volumes = openVolumes(store),
+): Promise<Found<Revision>> {
   const name = revisionName(sequence, revision)
-  const found = await find(store, name, 'the chain', (bytes) => parseRevision(name, bytes))
+  const read = () => readBound(store, { name, sequence }, volumes)
+  const found = await find({ name, named_by: 'the chain', read, parse: parseRevision })
   if ('problem' in found) return { problem: `${found.problem} Until then its segments count as unfolded.` }
   const { document } = found
   if (document.sequence === sequence && document.revision === revision) return found
@@ -51,7 +68,11 @@ export async function findRevision(store: ObjectStore, sequence: number, revisio
 
 export async function findCheckpoint(store: ObjectStore, checkpoint: string, named_by: string): Promise<Found<Checkpoint>> {
   const name = checkpointName(checkpoint)
-  const found = await find(store, name, named_by, (bytes) => parseCheckpoint(name, bytes))
+  const read = async () => {
+    const answer = await readIntact(store, name)
+    return answer.kind === 'found' ? answer.bytes : undefined
+  }
+  const found = await find({ name, named_by, read, parse: parseCheckpoint })
   if ('problem' in found || found.document.name === checkpoint) return found
   return { problem: `${name} says that it is checkpoint ${found.document.name}. ${RESTORE_IT}` }
 }

@@ -9,6 +9,7 @@ import type { Listed } from '../tables/history/pages.js'
 import { layersOf } from '../tables/overlay.js'
 import type { Pointer } from '../tables/revision.js'
 import { openSnapshot, type Snapshot, type TableStore } from '../tables/snapshot.js'
+import { openVolumes } from '../tables/volume.js'
 import { reachOf } from './reach.js'
 import type { Links } from './verify-chain.js'
 import { findCheckpoint, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
@@ -47,8 +48,8 @@ export async function verifyFiles(
     revisionAt: async (sequence) => links.get(sequence),
   })
   const reachable = new Set([...files, ...(await filesAdded(store, deltas))])
-  for (const { sequence, revision } of pointer.deltas) {
-    const found = await findRevision(store, sequence, revision)
+  for (const link of pointer.deltas) {
+    const found = await findRevision(store, link)
     if ('document' in found) for (const { name, crc32c } of found.document.files_added) stated.set(name, crc32c)
   }
   for (const some of inGroups([...new Set([...reachable, ...stated.keys()])])) {
@@ -85,8 +86,9 @@ function keptOf(listed: readonly Listed[], pointer: Pointer, now: number): Liste
 
 async function filesAdded(store: ObjectStore, deltas: ReadonlyMap<number, string>): Promise<string[]> {
   const names: string[] = []
-  for (const some of inGroups([...deltas])) {
-    for (const found of await Promise.all(some.map(([sequence, revision]) => findRevision(store, sequence, revision)))) {
+  const volumes = openVolumes(store)
+  for (const some of inGroups([...deltas].map(([sequence, revision]) => ({ sequence, revision })))) {
+    for (const found of await Promise.all(some.map((link) => findRevision(store, link, volumes)))) {
       if ('document' in found) names.push(...found.document.files_added.map(({ name }) => name))
     }
   }

@@ -110,7 +110,8 @@ async function verifyChain({ store }: VerifyDeps, links: Links, chain: Chain, pr
   let expected = 1
   for await (const { sequence, found } of readLinked(store, links)) {
     if ('problem' in found) {
-      problems.push(found.problem)
+      // A damaged volume is one problem, however many revisions it has.
+      if (problems.at(-1) !== found.problem) problems.push(found.problem)
       continue
     }
     const revision = found.document

@@ -29,14 +29,21 @@ export const parsePackIndex = (name: string, bytes: Uint8Array): PackIndex => pa
 
 export type IndexedPage = { readonly page: number; readonly head: ObjectHead }
 
-/** The pages that have an index, by their numbers; and the store's time of the listing. */
-export async function listIndexedPages(store: ObjectStore): Promise<{ readonly pages: IndexedPage[]; readonly server_time: number }> {
+export type ListedChain = {
+  /** The pages that have an index, by their numbers. */
+  readonly pages: IndexedPage[]
+  /** Whatever else lies beside the pages, and they themselves. */
+  readonly names: readonly string[]
+  readonly server_time: number
+}
+
+export async function listIndexedPages(store: ObjectStore): Promise<ListedChain> {
   const { objects, server_time } = await listAll(store, CHAIN_PREFIX)
   const pages = objects.flatMap((head): IndexedPage[] => {
     const [, page] = INDEX_NAME.exec(head.name.slice(CHAIN_PREFIX.length)) ?? []
     return page === undefined ? [] : [{ page: Number(page), head }]
   })
-  return { pages: pages.sort((left, right) => left.page - right.page), server_time }
+  return { pages: pages.sort((left, right) => left.page - right.page), names: objects.map(({ name }) => name), server_time }
 }
 
 export type StoredIndex = { readonly index: PackIndex; readonly head: ObjectHead }

@@ -12,13 +12,15 @@ export type CreateDeps = { readonly store: ObjectStore; readonly clock: Clock }
 const TRIES_DELAYS_MS = [20, 100, 500, 1_000] as const
 
 /** `again` ends the sentence about a store that does not answer: what to do. */
-export async function createOrRead(
+export const createOrRead = (deps: CreateDeps, name: string, content: unknown, again: string): Promise<'created' | Uint8Array> =>
+  createBytesOrRead(deps, name, Buffer.from(JSON.stringify(content)), again)
+
+export async function createBytesOrRead(
   { store, clock }: CreateDeps,
   name: string,
-  content: unknown,
+  bytes: Uint8Array,
   again: string,
 ): Promise<'created' | Uint8Array> {
-  const bytes = Buffer.from(JSON.stringify(content))
   let failure: unknown
   for (let attempt = 0; attempt <= TRIES_DELAYS_MS.length; attempt++) {
     if (attempt > 0) await clock.sleep(TRIES_DELAYS_MS[attempt - 1] ?? 0)

@@ -16,6 +16,12 @@ const BASE_PREFIX = 'state/orchestration/base/'
 export const STATE_PREFIX = 'state/orchestration/'
 
 export const revisionName = (sequence: number, revision: string): string => `${REVISIONS_PREFIX}${sequence}-${revision}.json`
+const REVISION_NAME = /^(\d+)-([0-9A-Z]{26})\.json$/
+/** undefined: it is the name of something else. */
+export function revisionLinkOf(name: string): { readonly sequence: number; readonly revision: string } | undefined {
+  const [, digits, revision] = REVISION_NAME.exec(name.slice(REVISIONS_PREFIX.length)) ?? []
+  return digits === undefined || revision === undefined ? undefined : { sequence: Number(digits), revision }
+}
 export const checkpointName = (name: string): string => `${CHECKPOINTS_PREFIX}${name}.json`
 export const chainName = (page: number): string => `${CHAIN_PREFIX}${page}.json`
 export const l0Name = (revision: string, table: TableName, extension: string): string => `${L0_PREFIX}${revision}/${table}.${extension}`

@@ -1,7 +1,7 @@
 // One revision, opened: its base parts, and the rows of the revisions since its checkpoint. Whoever holds a
 // snapshot sees that revision and no other, whatever is published meanwhile. It never writes.
 
-import { assert, missing } from '../core/errors.js'
+import { assert, corrupt, missing } from '../core/errors.js'
 import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
 import { instantMs } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
@@ -25,6 +25,7 @@ import {
   revisionName,
 } from './revision.js'
 import type { TableFiles } from './table-files.js'
+import { openVolumes, type Volumes } from './volume.js'
 
 export type PublishedPointer = { readonly pointer: Pointer; readonly generation: string }
 
@@ -53,14 +54,48 @@ export async function readPointer(
 
 export async function readDocument<T>(store: ObjectStore, name: string, parse: (name: string, bytes: Uint8Array) => T): Promise<T> {
   const answer = await readIntact(store, name)
-  if (answer.kind === 'absent') {
-    throw missing(`${name} is not in ${store.label}, though a revision names it. Read the pointer again; run \`servo ledger verify\`.`)
-  }
+  if (answer.kind === 'absent') throw goneThoughNamed(store, name)
   return parse(name, answer.bytes)
 }
 
-export const readRevision = (store: ObjectStore, sequence: number, revision: string): Promise<Revision> =>
-  readDocument(store, revisionName(sequence, revision), parseRevision)
+const goneThoughNamed = (store: ObjectStore, name: string): Error =>
+  missing(`${name} is not in ${store.label}, though a revision names it. Read the pointer again; run \`servo ledger verify\`.`)
+
+export type Link = { readonly sequence: number; readonly revision: string }
+
+export async function readRevision(store: ObjectStore, sequence: number, revision: string): Promise<Revision> {
+  const [document] = await readEachRevision(store, [{ sequence, revision }])
+  return document as Revision
+}
+
+/** Each by itself, or out of the volume that it is bound in. Whoever reads many gives the volumes that it has open. */
+export const readEachRevision = (
+  store: ObjectStore,
+  links: readonly Link[],
+  volumes: Volumes = openVolumes(store),
+): Promise<readonly Revision[]> =>
+  Promise.all(
+    links.map(async ({ sequence, revision }) => {
+      const name = revisionName(sequence, revision)
+      const bytes = await readBound(store, { name, sequence }, volumes)
+      if (bytes === undefined) throw goneThoughNamed(store, name)
+      const document = parseRevision(name, bytes)
+      if (document.revision === revision) return document
+      throw corrupt(`${name} says that it is revision ${document.sequence}, ${document.revision}. Run \`servo ledger verify\`.`)
+    }),
+  )
+
+/** The document by itself goes when the volume stands, so that who does not find it finds the volume. undefined: neither is there. */
+export async function readBound(
+  store: ObjectStore,
+  { name, sequence }: { readonly name: string; readonly sequence: number },
+  volumes: Volumes,
+): Promise<Uint8Array | undefined> {
+  const held = volumes.held(sequence)
+  if (held !== undefined) return held
+  const single = await readIntact(store, name)
+  return single.kind === 'found' ? single.bytes : volumes.find(sequence)
+}
 
 /** How many revisions a page of this chain has: all have as many as the first one. Only tests have others than what is usual. */
 export async function chainPageRevisions(store: ObjectStore, { chain_through }: Pick<Pointer, 'chain_through'>): Promise<number> {
@@ -75,9 +110,12 @@ export async function openSnapshot(tables: TableStore, pointer: Pointer, before?
   const isSameBase = before?.checkpoint.name === pointer.checkpoint.name
   const checkpoint = isSameBase ? before.checkpoint : await readDocument(store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
   const known = new Map((before?.deltas ?? []).map((delta) => [delta.revision, delta]))
-  const deltas = await Promise.all(
-    pointer.deltas.map(({ sequence, revision }) => known.get(revision) ?? readRevision(store, sequence, revision)),
+  const newer = await readEachRevision(
+    store,
+    pointer.deltas.filter(({ revision }) => !known.has(revision)),
   )
+  for (const delta of newer) known.set(delta.revision, delta)
+  const deltas = pointer.deltas.map(({ revision }) => known.get(revision) as Revision)
   const overlay = buildOverlay(tables, pointer, deltas, before)
   const newest = deltas.at(-1) ?? (await readRevision(store, pointer.sequence, pointer.revision))
   return { revision: newest, checkpoint, deltas, overlay }

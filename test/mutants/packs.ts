@@ -1,10 +1,11 @@
-// Guards of packing: what is deleted only when it lies in a pack, and what is read there.
+// Guards of packing and binding: what is deleted only when it lies in a pack or a volume, and what is read there.
 
 import { type Mutant, turn } from './mutant.js'
 
 const PAGE = 'src/compactor/packs/page.ts'
 const SETTLE = 'src/compactor/packs/settle.ts'
 const COLLECT = 'src/compactor/packs/collect.ts'
+const BIND = 'src/compactor/packs/bind.ts'
 
 const LATE = 'whose index comes so late that its packs may go deletes nothing, though they are still there'
 
@@ -76,5 +77,54 @@ export const PACKS: readonly Mutant[] = [
       },
     ],
     killed_by: turn('packs', 'sees the same events in the same order, whatever is packed'),
+  },
+  {
+    name: 'single revisions deleted whatever the volume has',
+    edits: [{ file: BIND, find: 'if (crc32c === head.crc32c) gone.push(head)', replace: 'if (crc32c !== undefined) gone.push(head)' }],
+    killed_by: turn('volumes', 'deletes nothing for a volume that holds another document'),
+  },
+  {
+    name: 'a revision bound that is not the one which the page lists',
+    edits: [
+      {
+        file: BIND,
+        find: 'if (document.sequence !== sequence || document.revision !== revision) {',
+        replace: 'if (document.revision !== revision) {',
+      },
+    ],
+    killed_by: turn('volumes', 'leaves a page with a revision that is not what the page lists, and deletes nothing of it'),
+  },
+  {
+    name: 'a young revision of a bound page taken for one that lost',
+    edits: [
+      {
+        file: BIND,
+        find: 'server_time - stampMs(head.creation_time) > ORPHAN_AGE_MS',
+        replace: 'server_time >= stampMs(head.creation_time)',
+      },
+    ],
+    killed_by: turn('volumes', 'takes away what lost the race for a number long ago, and nothing that is young'),
+  },
+  {
+    name: 'a revision that was bound meanwhile taken for lost',
+    edits: [
+      {
+        file: 'src/tables/snapshot.ts',
+        find: "return single.kind === 'found' ? single.bytes : volumes.find(sequence)",
+        replace: "return single.kind === 'found' ? single.bytes : undefined",
+      },
+    ],
+    killed_by: turn('volumes', 'and was told of one finds it in a volume, when it is gone by then'),
+  },
+  {
+    name: 'a workspace whose first revisions are bound taken for a new one',
+    edits: [
+      {
+        file: 'src/compactor/swap.ts',
+        find: 'objects.every(({ name }) => name.startsWith(first))',
+        replace: "!objects.some(({ name }) => name.includes('/2-'))",
+      },
+    ],
+    killed_by: turn('volumes', 'is no new workspace when its pointer is gone'),
   },
 ]

@@ -14,6 +14,7 @@ import { createRandom, type Random } from '../fixtures/random.js'
 import { filesOfPointer, foldedSegments } from '../fixtures/reachable.js'
 import { collect, createDecider, type Decider, findMissed, merge, pack } from '../fixtures/roles.js'
 import { createVirtualTime } from '../fixtures/virtual-time.js'
+import { checkBound, REVISIONS } from '../fixtures/volumes.js'
 import type { World } from '../fixtures/world.js'
 import { checkWorld } from '../invariants/check.js'
 import { type Evidence, listAll } from '../invariants/evidence.js'
@@ -54,7 +55,10 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
 /** What a sample of seeds has to come to, or packing is not tried. */
 const reachedIn = ({ trace }: World): Readonly<Record<string, number>> => {
   const count = (pattern: RegExp) => trace.filter((line) => pattern.test(line)).length
-  return { 'segments that were packed while others worked': count(/ packer delete ledger\/orchestration\/\S+ deleted$/) }
+  return {
+    'segments that were packed while others worked': count(/ packer delete ledger\/orchestration\/\S+ deleted$/),
+    'revisions that were bound while others worked': count(/ packer delete manifests\/orchestration\/revisions\/\S+ deleted$/),
+  }
 }
 
 async function play(world: World, random: Random, page_revisions: number): Promise<void> {
@@ -94,7 +98,7 @@ async function rest(world: World, page_revisions: number): Promise<void> {
   await world.time.sleep(30 * DAY_MS + 2 * HOUR_MS)
   if (isMine) {
     // What is left as it is would be damaged, and nothing damages a segment here.
-    problems.push(...(await pack(keeper)).left.map((sentence) => `P1 ${sentence}`))
+    problems.push(...(await pack(keeper, { whole: true })).left.map((sentence) => `P1 ${sentence}`))
     await collect(keeper)
     problems.push(...(await checkOrphans(world)), ...(await checkPacks(world)))
   }
@@ -125,7 +129,7 @@ async function checkOrphans({ bucket, oracle }: World): Promise<string[]> {
     .map(({ name }) => `I16 ${name} is an orphan and was not collected.`)
 }
 
-/** P1: of each full page every segment is packed, and no pack is left that nobody names. */
+/** P1 and P2: of each full page every segment is packed and every revision bound, and no pack is left that nobody names. */
 async function checkPacks({ bucket, oracle }: World): Promise<string[]> {
   const packed = await packedSegments(bucket)
   const named = await namedPacks(bucket)
@@ -135,6 +139,11 @@ async function checkPacks({ bucket, oracle }: World): Promise<string[]> {
   return [
     ...due.filter(([name]) => !packed.has(name)).map(([name, sequence]) => `P1 ${name} of revision ${sequence} is not packed.`),
     ...orphans.map(({ name }) => `P1 ${name} is an orphan and was not collected.`),
+    ...(await checkBound(
+      bucket,
+      chain_through,
+      (await listAll(bucket, REVISIONS)).map(({ name }) => name),
+    )),
   ]
 }
 

@@ -14,42 +14,24 @@ import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
 import { readTail } from '../../src/readers/tail.js'
 import { createLocalStore } from '../../src/storage/local.js'
 import { CREATE } from '../../src/storage/object-store.js'
+import { fillPages, PAGE, rewrite as rewriteBytes } from '../fixtures/full-pages.js'
 import { indexNames, namedPacks, PACKS, packedSegments, singleName } from '../fixtures/packs.js'
 import { readChain } from '../fixtures/reachable.js'
-import { collect, merge, pack } from '../fixtures/roles.js'
+import { collect, pack } from '../fixtures/roles.js'
 import { createScenario, once, type Scenario } from '../fixtures/scenario.js'
 import { createVirtualTime } from '../fixtures/virtual-time.js'
-import type { Process } from '../fixtures/world.js'
 import { listAll } from '../invariants/evidence.js'
-
-const PAGE = 4
 
 const singles = async ({ world }: Scenario) => (await listAll(world.bucket, LEDGER_PREFIX)).map(({ name }) => segmentName(name)).sort()
 const packs = async ({ world }: Scenario) => (await listAll(world.bucket, PACKS)).map(({ name }) => name)
 const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope })
-
-/** Revisions in so many full pages, each folding a segment or two, and a checkpoint that makes the pages. */
-async function fill(scenario: Scenario, page_count: number): Promise<Process> {
-  const { world, say, writer, decider } = scenario
-  const { append } = writer()
-  const { turn } = decider()
-  const keeper = world.start('keeper')
-  for (let round = 0; (world.oracle.pointers.at(-1)?.pointer.chain_through ?? 0) < page_count * PAGE; round++) {
-    await append([say.poolDefined('pool:x', 1 + round)])
-    await append([say.poolDefined('pool:y', 1 + round)])
-    await world.time.sleep(MINUTE_MS)
-    await turn()
-    await merge(keeper, true, PAGE)
-  }
-  return keeper
-}
 
 describe('packing', () => {
   test('waits until every segment of a page is past the window, and keeps each byte for byte', async () => {
     const scenario = createScenario()
     const { world, tell, expectInvariants } = scenario
     await tell(async () => {
-      const keeper = await fill(scenario, 2)
+      const keeper = await fillPages(scenario, 2)
       const before = await singles(scenario)
       expect(await pack(keeper)).toMatchObject({ page_count: 0, left: [] })
       await world.time.sleep(HOUR_MS + MINUTE_MS)
@@ -77,7 +59,7 @@ describe('whoever reads the ledger', () => {
     const scenario = createScenario()
     const { world, tell, writer, say, expectInvariants } = scenario
     await tell(async () => {
-      const keeper = await fill(scenario, 3)
+      const keeper = await fillPages(scenario, 3)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       await writer('late writer').append([say.poolDefined('pool:z', 1)])
       const deps = { store: keeper.store, scope: world.scope, clock: keeper.clock }
@@ -105,7 +87,7 @@ describe('whoever reads the ledger', () => {
     const scenario = createScenario()
     const { world, tell, expectInvariants } = scenario
     await tell(async () => {
-      const keeper = await fill(scenario, 2)
+      const keeper = await fillPages(scenario, 2)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       const { store, clock } = world.start('reader')
       const before = await readTail({ store: world.bucket, scope: world.scope, clock }, 1_000)
@@ -124,7 +106,7 @@ describe('whoever reads the ledger', () => {
     const { world, tell, expectInvariants } = scenario
     const reads: string[] = []
     await tell(async () => {
-      const keeper = await fill(scenario, 2)
+      const keeper = await fillPages(scenario, 2)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       const { store } = world.start('replayer')
       const history = openRecorded(store, PAGE)
@@ -152,7 +134,7 @@ test('a folder is rid of the single segments some hours later', async () => {
     const filesOf = (name: string) =>
       readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) => path.includes(`${name}.json`))
     await scenario.tell(async () => {
-      const keeper = await fill(scenario, 1)
+      const keeper = await fillPages(scenario, 1)
       await time.sleep(HOUR_MS + MINUTE_MS)
       await pack(keeper)
       const packed = [...(await packedSegments(scenario.world.bucket)).keys()]
@@ -172,7 +154,7 @@ describe('a packing', () => {
     const scenario = createScenario()
     const { world, tell, expectInvariants } = scenario
     await tell(async () => {
-      await fill(scenario, 2)
+      await fillPages(scenario, 2)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       await Promise.all([pack(world.start('one')), pack(world.start('two'))])
       await pack(world.start('three'), { whole: true })
@@ -191,7 +173,7 @@ describe('a packing', () => {
     const scenario = createScenario()
     const { world, tell, expectInvariants } = scenario
     await tell(async () => {
-      await fill(scenario, 1)
+      await fillPages(scenario, 1)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       const before = await singles(scenario)
       const slow = world.start('slow')
@@ -216,7 +198,7 @@ describe('a packing', () => {
     const scenario = createScenario()
     const { world, tell, expectInvariants } = scenario
     await tell(async () => {
-      await fill(scenario, 1)
+      await fillPages(scenario, 1)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       const collector = world.start('collector')
       once(world, 'before', { process: 'slow', operation: 'put', name: '.packs.json' }, () => world.time.sleep(ORPHAN_AGE_MS + MINUTE_MS))
@@ -237,7 +219,7 @@ describe('a packing', () => {
     const scenario = createScenario()
     const { world, tell } = scenario
     await tell(async () => {
-      const keeper = await fill(scenario, 3)
+      const keeper = await fillPages(scenario, 3)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       const [lost = ''] = await singles(scenario)
       const { head } = (await world.bucket.get(singleName(lost))) as { head: { generation: string } }
@@ -256,7 +238,7 @@ describe('a packing', () => {
     const scenario = createScenario()
     const { world, tell } = scenario
     await tell(async () => {
-      await fill(scenario, 1)
+      await fillPages(scenario, 1)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       const before = await singles(scenario)
       once(world, 'after', { process: 'doomed', operation: 'put', name: '.packs.json' }, ({ kill }) => kill())
@@ -275,7 +257,7 @@ describe('a packing', () => {
     const scenario = createScenario()
     const { world, tell, plant } = scenario
     await tell(async () => {
-      const keeper = await fill(scenario, 1)
+      const keeper = await fillPages(scenario, 1)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       await pack(keeper)
       const [name = ''] = (await packedSegments(world.bucket)).keys()
@@ -286,12 +268,8 @@ describe('a packing', () => {
   })
 })
 
-const rewrite = async ({ bucket }: Scenario['world'], name: string, change: (text: string) => string) => {
-  const found = await bucket.get(name)
-  if (found.kind === 'absent') throw new Error(`${name} is gone.`)
-  const bytes = new TextEncoder().encode(change(new TextDecoder().decode(found.bytes)))
-  await bucket.put(name, bytes, { if_generation: found.head.generation })
-}
+const rewrite = (world: Scenario['world'], name: string, change: (text: string) => string) =>
+  rewriteBytes(world, name, (bytes) => new TextEncoder().encode(change(new TextDecoder().decode(bytes))))
 
 describe('verify', () => {
   const damages = {
@@ -308,7 +286,7 @@ describe('verify', () => {
     const scenario = createScenario()
     const { world, tell } = scenario
     await tell(async () => {
-      const keeper = await fill(scenario, 2)
+      const keeper = await fillPages(scenario, 2)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       await pack(keeper)
     })
@@ -324,7 +302,7 @@ describe('verify', () => {
     const scenario = createScenario()
     const { world, tell } = scenario
     await tell(async () => {
-      const keeper = await fill(scenario, 1)
+      const keeper = await fillPages(scenario, 1)
       await world.time.sleep(HOUR_MS + MINUTE_MS)
       await pack(keeper)
     })
@@ -345,7 +323,7 @@ describe('verify', () => {
     const scenario = createScenario()
     const { world, tell, expectInvariants } = scenario
     await tell(async () => {
-      await fill(scenario, 1)
+      await fillPages(scenario, 1)
       await world.bucket.put(`${PACKS}notes.txt`, new TextEncoder().encode('mine'), { if_generation: CREATE })
       await world.time.sleep(DAY_MS)
       await pack(world.start('keeper'))

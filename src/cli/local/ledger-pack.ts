@@ -10,7 +10,7 @@ type PackOptions = StoreOptions & { readonly dryRun?: boolean }
 
 export function addPackCommand(group: Command): void {
   withStore(group.command('pack'))
-    .description('put segments past the listing window into packs, a page of 1,000 revisions at a time, and remove the single ones')
+    .description('put segments past the listing window into packs, a page of 1,000 revisions at a time, and the revisions into a volume')
     .option('--dry-run', 'say what would be packed, and change nothing')
     .action((options: PackOptions) => pack(options))
 }
@@ -30,12 +30,17 @@ function describePlan({ page_count, segment_count }: PackAnswer): string {
   return `${counted(segment_count, 'segment')} of ${counted(page_count, 'page')} would be packed.`
 }
 
-function describeWork({ page_count, segment_count, pack_count, pack_bytes, deleted_count }: PackAnswer): string {
+function describeWork(answer: PackAnswer): string {
+  const { page_count, segment_count, pack_count, pack_bytes, deleted_count, bound_count, revisions_deleted_count } = answer
+  const sentences: string[] = []
   const removed = `removed ${counted(deleted_count, 'single segment')}`
   if (page_count > 0) {
     const packs = `${counted(pack_count, 'pack')} of ${pack_bytes} bytes`
-    return `Packed ${counted(segment_count, 'segment')} of ${counted(page_count, 'page')} into ${packs}, and ${removed}.`
-  }
-  if (deleted_count > 0) return `Went on with what was packed before: ${removed}.`
+    sentences.push(`Packed ${counted(segment_count, 'segment')} of ${counted(page_count, 'page')} into ${packs}, and ${removed}.`)
+  } else if (deleted_count > 0) sentences.push(`Went on with what was packed before: ${removed}.`)
+  const unbound = `removed ${counted(revisions_deleted_count, 'single revision')}`
+  if (bound_count > 0) sentences.push(`Bound the revisions of ${counted(bound_count, 'page')}, and ${unbound}.`)
+  else if (revisions_deleted_count > 0) sentences.push(`Went on with what was bound before: ${unbound}.`)
+  if (sentences.length > 0) return sentences.join(' ')
   return 'Nothing to pack: no page of 1,000 revisions is past the listing window and unpacked.'
 }

@@ -7,7 +7,9 @@ import { compareStamps } from '../../core/time.js'
 import { type IndexedPage, listIndexedPages } from '../../ledger/pack-index.js'
 import { LEDGER_PREFIX } from '../../ledger/segment.js'
 import { chainPageRevisions, readPointer } from '../../tables/snapshot.js'
+import { volumePageOf } from '../../tables/volume.js'
 import { refuseNewerFold } from '../swap.js'
+import { bindPage, sweepBound } from './bind.js'
 import { readPage } from './page.js'
 import { isSettled, settle } from './settle.js'
 import { type PackDeps, writePacks } from './write.js'
@@ -20,6 +22,10 @@ export type PackAnswer = {
   readonly pack_bytes: number
   /** Single segments that went, also those that were left over from an earlier time. */
   readonly deleted_count: number
+  /** Pages whose revisions were bound into a volume. */
+  readonly bound_count: number
+  /** Single revisions that went, with those that were never published. */
+  readonly revisions_deleted_count: number
   /** A sentence for each page that is old enough and was left as it is. */
   readonly left: readonly string[]
 }
@@ -36,11 +42,20 @@ type Tally = { -readonly [K in keyof PackAnswer]: PackAnswer[K] extends number ?
 export async function packSegments(deps: PackDeps, { whole = false, is_dry = false }: PackRequest = {}): Promise<PackAnswer> {
   const { store, clock } = deps
   const started = clock.elapsed()
-  const tally: Tally = { page_count: 0, segment_count: 0, pack_count: 0, pack_bytes: 0, deleted_count: 0, left: [] }
+  const tally: Tally = {
+    page_count: 0,
+    segment_count: 0,
+    pack_count: 0,
+    pack_bytes: 0,
+    deleted_count: 0,
+    bound_count: 0,
+    revisions_deleted_count: 0,
+    left: [],
+  }
   const { published } = await readPointer(store)
   if (published === undefined) return tally
   refuseNewerFold(published.pointer)
-  const { pages, server_time } = await listIndexedPages(store)
+  const { pages, names, server_time } = await listIndexedPages(store)
   const packed = new Set(pages.map(({ page }) => page))
   if (!is_dry) {
     for (const page of whole ? [...packed] : lastPacked(pages)) {
@@ -53,8 +68,11 @@ export async function packSegments(deps: PackDeps, { whole = false, is_dry = fal
   for (let page = 0; page * page_revisions < published.pointer.chain_through; page++) {
     if (packed.has(page)) continue
     if (!whole && clock.elapsed() - started > PACK_LOOK_MS_MAX) break
-    if ((await orLeave(tally, page, () => packPage(deps, tally, page, { server_time, is_dry }))) === 'stop') break
+    const answer = await orLeave(tally, page, () => packPage(deps, tally, page, { server_time, is_dry }))
+    if (answer === 'stop') break
+    if (answer === 'packed') packed.add(page)
   }
+  if (!is_dry) await bindPacked(deps, tally, { packed, names, page_revisions, whole })
   // A folder is freed of what was deleted in it where it is listed (local-sweep.ts), and nobody else lists where the ledger begins.
   if (packed.size > 0 && !is_dry) await store.list(LEDGER_PREFIX)
   return tally
@@ -79,11 +97,36 @@ async function orLeave<T>(tally: Tally, page: number, work: () => Promise<T>): P
   }
 }
 
+type Bindable = {
+  readonly packed: ReadonlySet<number>
+  readonly names: readonly string[]
+  readonly page_revisions: number
+  readonly whole: boolean
+}
+
+/** Whose segments lie in packs: then its revisions are as old, and nobody opens them one by one. */
+async function bindPacked(deps: PackDeps, tally: Tally, { packed, names, page_revisions, whole }: Bindable): Promise<void> {
+  const bound = new Set(names.flatMap((name) => volumePageOf(name) ?? []))
+  const due = [...packed].filter((page) => !bound.has(page))
+  for (const page of due) {
+    const answer = await orLeave(tally, page, () => bindPage(deps, page))
+    if (answer === 'bound') {
+      bound.add(page)
+      tally.bound_count += 1
+    } else if (answer !== undefined) leave(tally, page, answer.left)
+  }
+  // What a look that died has left over goes with the next page: until then readers find it twice, and nobody minds.
+  if (tally.bound_count === 0 && !whole) return
+  const swept = await sweepBound(deps.store, bound, page_revisions)
+  tally.revisions_deleted_count += swept.deleted_count
+  for (const { page, why } of swept.left) leave(tally, page, why)
+}
+
 const leave = (tally: Tally, page: number, why: string): void => void tally.left.push(`Page ${page} of the chain is left as it is: ${why}`)
 
 type Look = { readonly server_time: number; readonly is_dry: boolean }
 
-async function packPage(deps: PackDeps, tally: Tally, page: number, { server_time, is_dry }: Look): Promise<'stop' | undefined> {
+async function packPage(deps: PackDeps, tally: Tally, page: number, { server_time, is_dry }: Look): Promise<'packed' | 'stop' | undefined> {
   const found = await readPage(deps.store, page, server_time)
   if (found.kind !== 'due') return found.kind === 'young' ? 'stop' : undefined
   const { document, segments } = found
@@ -103,7 +146,7 @@ async function packPage(deps: PackDeps, tally: Tally, page: number, { server_tim
   }
   tally.page_count += 1
   tally.segment_count += segments.length
-  return undefined
+  return 'packed'
 }
 
 async function settleAgain({ store }: PackDeps, tally: Tally, page: number, server_time: number): Promise<'void' | undefined> {

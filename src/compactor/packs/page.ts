@@ -6,8 +6,9 @@ import { instantMs, stampMs } from '../../core/time.js'
 import { ulidTime } from '../../core/ulid.js'
 import { LEDGER_PREFIX, segmentName, segmentObjectName } from '../../ledger/segment.js'
 import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
-import { type ChainPage, chainName, type FoldedSegment, parseChainPage, type Revision } from '../../tables/revision.js'
+import { type ChainPage, chainName, type FoldedSegment, parseChainPage } from '../../tables/revision.js'
 import { readDocument, readRevision } from '../../tables/snapshot.js'
+import { readLinked } from '../chain.js'
 
 export type PageSegment = FoldedSegment & { readonly sequence: number }
 
@@ -15,8 +16,6 @@ export type PageSegment = FoldedSegment & { readonly sequence: number }
 export type Page =
   | { readonly kind: 'due'; readonly document: ChainPage; readonly segments: readonly PageSegment[] }
   | { readonly kind: 'young' | 'waiting' }
-
-const READS_AT_ONCE = 32
 
 export const readChainPage = (store: ObjectStore, page: number): Promise<ChainPage> => readDocument(store, chainName(page), parseChainPage)
 
@@ -29,7 +28,7 @@ export async function readPage(store: ObjectStore, page: number, server_time: nu
   if (instantMs(newest.published_at) + newest.listing_window_ms >= server_time) return { kind: 'young' }
   const segments: PageSegment[] = []
   let isPast = true
-  for await (const revision of revisionsOf(store, document)) {
+  for await (const revision of readLinked(store, document.revisions)) {
     for (const segment of revision.segments) {
       isPast &&= isPastWindow(segment, revision.listing_window_ms, server_time)
       segments.push({ ...segment, sequence: revision.sequence })
@@ -41,13 +40,6 @@ export async function readPage(store: ObjectStore, page: number, server_time: nu
 /** By its name and by its creation: what came late is as old as it is, and what was named ahead may still be listed. */
 const isPastWindow = ({ name, creation_time }: FoldedSegment, listing_window_ms: number, server_time: number): boolean =>
   Math.max(ulidTime(name), stampMs(creation_time)) + listing_window_ms < server_time
-
-async function* revisionsOf(store: ObjectStore, { revisions }: ChainPage): AsyncGenerator<Revision> {
-  for (let start = 0; start < revisions.length; start += READS_AT_ONCE) {
-    const some = revisions.slice(start, start + READS_AT_ONCE)
-    yield* await Promise.all(some.map(({ sequence, revision }) => readRevision(store, sequence, revision)))
-  }
-}
 
 /** The segment that was folded last; undefined: the page folded none. */
 export async function lastSegmentOf(store: ObjectStore, { revisions }: ChainPage): Promise<FoldedSegment | undefined> {

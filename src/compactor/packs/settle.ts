@@ -88,7 +88,7 @@ async function deleteSingles(
 }
 
 /** false: it is gone already, or another object now. */
-async function remove(store: ObjectStore, { name, generation }: ObjectHead): Promise<boolean> {
+export async function remove(store: ObjectStore, { name, generation }: ObjectHead): Promise<boolean> {
   const { kind } = await store.delete(name, { if_generation: generation })
   if (kind === 'throttled') throw unavailable(`${store.label} takes no more deletions now. The next look goes on with ${name}.`)
   if (kind === 'forbidden') {

@@ -5,10 +5,8 @@ import { assert, corrupt } from '../../core/errors.js'
 import { instantMs } from '../../core/time.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import type { Pointer, Revision } from '../revision.js'
-import { readRevision } from '../snapshot.js'
+import { type Link, readRevision } from '../snapshot.js'
 import { type Listed, openPages, type Pages } from './pages.js'
-
-type Link = { readonly sequence: number; readonly revision: string }
 
 export type History = Pages & { readonly newest: Listed }
 
