@@ -1,12 +1,13 @@
 // Removes table files that nobody can reach any more. It deletes by generation, judges age by the server's stamps alone,
 // and never touches a segment, a revision or a checkpoint: replay needs those.
 
+import { canonicalJson } from '../core/canonical.js'
 import { ORPHAN_AGE_MS, READER_PIN_MS } from '../core/limits.js'
 import { type Clock, stampMs } from '../core/time.js'
 import { listAll } from '../storage/list-all.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { type History, openHistory } from '../tables/history/history.js'
-import { keptRevisions } from '../tables/history/kept-revisions.js'
+import { keptRevisions, keptThen } from '../tables/history/kept-revisions.js'
 import type { Listed } from '../tables/history/pages.js'
 import { checkpointName, type Pointer, parseCheckpoint, STATE_PREFIX } from '../tables/revision.js'
 import { readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
@@ -70,9 +71,9 @@ async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], looke
 const NOTHING: Reach = { files: new Set(), deltas: new Map() }
 
 /** Of the current revision and of every one that `as_of` may still open, or has opened for a reader who is at it. */
-function reachKept(store: ObjectStore, pointer: Pointer, now: number): Promise<Reach> {
+async function reachKept(store: ObjectStore, pointer: Pointer, now: number): Promise<Reach> {
   const history = openHistory(store, pointer)
-  return reachOf(keptRevisions(history, now - READER_PIN_MS), sourceOf(store, history))
+  return reachOf(keptRevisions(history, await keptThen(history, now - READER_PIN_MS)), sourceOf(store, history))
 }
 
 /** Of what was published since somebody looked: nothing older comes to be needed again. Where the chain is not the one that
@@ -83,8 +84,15 @@ async function reachSince(store: ObjectStore, pointer: Pointer | undefined, look
   if (looked_at !== undefined) {
     const isSameChain = pointer.sequence >= looked_at.sequence && (await history.at(looked_at.sequence)).revision === looked_at.revision
     if (!isSameChain) return undefined
+    // Settings that came since may let go of less than those that he went by: the next look goes by them.
+    if (!(await isSameKept(history, looked_at))) return undefined
   }
   return reachOf(listedAfter(history, looked_at?.sequence ?? 0), sourceOf(store, history))
+}
+
+async function isSameKept(history: History, { sequence }: Pointer): Promise<boolean> {
+  const [then, now] = await Promise.all([history.retentionOf(await history.at(sequence)), history.retentionOf(history.newest)])
+  return canonicalJson(then) === canonicalJson(now)
 }
 
 async function* listedAfter(history: History, stop_after: number): AsyncGenerator<Listed> {

@@ -9,6 +9,7 @@ import type { RetentionPolicy } from '../projections/retention.js'
 import { type ChangedRows, type LooseRow, sortedRows, type TableName, tableNamed } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { writeOnce } from '../storage/write-once.js'
+import { lettingGo } from '../tables/history/kept.js'
 import {
   type Checkpoint,
   checkpointName,
@@ -48,6 +49,8 @@ type Publication = {
   /** By the store's clock, never by this machine's: `as_of` and collection go by it. */
   readonly published_at: number
   readonly retention: RetentionPolicy
+  /** What holds where nobody set anything, for the replay; absent: `retention` is that. */
+  readonly retention_defaults?: RetentionPolicy | undefined
   readonly listing_window_ms: number
   readonly watermarks: Watermarks
   readonly counts: OutcomeCounts
@@ -141,8 +144,9 @@ function ownCheckpoint(deps: PublishDeps, publication: Publication, revision_id:
 }
 
 function describe(publication: Publication, revision_id: string, checkpoint: Checkpoint, written: readonly WrittenFile[]): Revision {
-  const { sequence, fold_version, turn_id, segments, retention, listing_window_ms, watermarks, counts, applied_total, set_sum } =
-    publication
+  const { sequence, fold_version, turn_id, segments, listing_window_ms, watermarks, counts, applied_total, set_sum } = publication
+  const { retention, retention_defaults } = publication
+  const published_at = notBefore(publication.base?.pointer, publication.published_at)
   return {
     schema: 'servo-revision-v1',
     revision: revision_id,
@@ -152,11 +156,12 @@ function describe(publication: Publication, revision_id: string, checkpoint: Che
     fold_version,
     fold_time: instantText(publication.fold_time),
     turn_id,
-    published_at: instantText(notBefore(publication.base?.pointer, publication.published_at)),
+    published_at: instantText(published_at),
     segments: [...segments],
     files_added: written.map(({ added }) => added),
     files_removed: [],
-    retention: { ...retention },
+    retention: lettingGo(publication.snapshot?.revision.retention, retention, published_at),
+    ...(retention_defaults === undefined || retention_defaults === retention ? {} : { retention_defaults }),
     listing_window_ms,
     watermarks,
     counts,

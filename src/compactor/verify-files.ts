@@ -3,8 +3,10 @@
 
 import { crc32cHex } from '../core/hash.js'
 import { instantMs } from '../core/time.js'
+import { RETENTION } from '../projections/retention.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { keptUntil } from '../tables/history/kept.js'
+import type { KeptAt } from '../tables/history/kept-revisions.js'
 import type { Listed } from '../tables/history/pages.js'
 import { layersOf } from '../tables/overlay.js'
 import type { Pointer } from '../tables/revision.js'
@@ -40,7 +42,10 @@ export async function verifyFiles(
   if ('document' in current) {
     for (const parts of current.document.tables.values()) for (const { name, crc32c } of parts) stated.set(name, crc32c)
   } else if (named_by !== undefined) problems.push(current.problem)
-  const { files, deltas } = await reachOf(keptOf(listed, pointer, server_time), {
+  // Where the newest revision cannot be read, that is said already.
+  const newest = await findRevision(store, pointer)
+  const retention = 'document' in newest ? newest.document.retention : RETENTION
+  const { files, deltas } = await reachOf(keptOf(listed, pointer, { now: server_time, retention }), {
     openCheckpoint: async (name) => {
       const found = await findCheckpoint(store, name, 'a revision')
       return 'document' in found ? found.document : undefined
@@ -71,13 +76,13 @@ async function openWhole(tables: TableStore, pointer: Pointer): Promise<Snapshot
 
 /** Those that readers may open, newest first. Of one whose successor cannot be read nobody can say when it was replaced, and
  *  so not whether it is kept: it is left out. */
-function keptOf(listed: readonly Listed[], pointer: Pointer, now: number): Listed[] {
+function keptOf(listed: readonly Listed[], pointer: Pointer, { now, retention }: KeptAt): Listed[] {
   const newest = { ...pointer, published_at: instantMs(pointer.published_at), checkpoint: pointer.checkpoint.name }
   const kept: Listed[] = [newest]
   let next: Listed = newest
   for (const one of listed.toReversed()) {
     if (one.sequence >= pointer.sequence) continue
-    const isKept = next.sequence === one.sequence + 1 && now <= keptUntil({ ...one, replaced_at: next.published_at })
+    const isKept = next.sequence === one.sequence + 1 && now <= keptUntil({ ...one, replaced_at: next.published_at }, retention)
     if (isKept) kept.push(one)
     next = one
   }

@@ -76,6 +76,7 @@ export const assetRemovedKey = ({ asset_key }: { readonly asset_key: string }, r
 export const poolDefinedKey = ({ pool_key }: { readonly pool_key: string }, request: string): string => `pool_def:${pool_key}:${request}`
 export const poolRemovedKey = ({ pool_key }: { readonly pool_key: string }, request: string): string =>
   `pool_def:${pool_key}:removed:${request}`
+export const retentionChangedKey = (request: string): string => `retention_change:${request}`
 
 // Runs
 

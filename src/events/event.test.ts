@@ -113,6 +113,7 @@ describe('required members', () => {
     CodeLocationDeployed: ['payload.slots'],
     AssetRemoved: ['payload.reason'],
     PoolDefined: ['payload.reason'],
+    RetentionChanged: ['payload.reason'],
     ScheduleDefined: ['basis', 'payload.location_name'],
     ScheduleStatusChanged: ['basis', 'payload.reason'],
     RunCancelRequested: ['payload.reason'],

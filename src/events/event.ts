@@ -20,6 +20,7 @@ import {
 import type { EventSchema } from './envelope.js'
 import { EXAMPLES } from './example.js'
 import { faultOf, ruleOf } from './fault.js'
+import { RETENTION_CHANGED, type RetentionChanged } from './retention.js'
 import {
   PLAN_CREATED,
   PLAN_FAILED,
@@ -61,6 +62,7 @@ export type LedgerEvent =
   | AssetRemoved
   | PoolDefined
   | PoolRemoved
+  | RetentionChanged
   | ScheduleDefined
   | ScheduleRemoved
   | ScheduleStatusChanged
@@ -85,6 +87,7 @@ const SCHEMAS = {
   AssetRemoved: [ASSET_REMOVED],
   PoolDefined: [POOL_DEFINED],
   PoolRemoved: [POOL_REMOVED],
+  RetentionChanged: [RETENTION_CHANGED],
   ScheduleDefined: [SCHEDULE_DEFINED],
   ScheduleRemoved: [SCHEDULE_REMOVED],
   ScheduleStatusChanged: [SCHEDULE_STATUS_CHANGED],
@@ -107,6 +110,7 @@ const FOLDED_SINCE: { readonly [Type in EventType]?: number } = {
   ScheduleRemoved: 3,
   ScheduleStatusChanged: 3,
   ScheduleTicked: 3,
+  RetentionChanged: 4,
 }
 /** The first fold version that knows the type. */
 export const foldedSince = (event_type: EventType): number => FOLDED_SINCE[event_type] ?? 1

@@ -3,6 +3,7 @@
 // Secret, run key and ids are those of DATA section 1.
 
 import { ASSET_DEFINED, ASSET_REMOVED, CODE_LOCATION_DEPLOYED, POOL_DEFINED, POOL_REMOVED } from './example-asset.js'
+import { RETENTION_CHANGED } from './example-retention.js'
 import { PLAN_CREATED, PLAN_FAILED, RUN_CANCEL_REQUESTED, RUN_REQUESTED } from './example-run.js'
 import { SCHEDULE_DEFINED, SCHEDULE_REMOVED, SCHEDULE_STATUS_CHANGED, SCHEDULE_TICKED } from './example-schedule.js'
 import { ATTEMPT_LOST, DISPATCH_ENQUEUED, DISPATCH_REQUESTED, TASK_FINISHED, TASK_HEARTBEAT, TASK_STARTED } from './example-task.js'
@@ -13,6 +14,7 @@ export const EXAMPLES = {
   AssetRemoved: ASSET_REMOVED,
   PoolDefined: POOL_DEFINED,
   PoolRemoved: POOL_REMOVED,
+  RetentionChanged: RETENTION_CHANGED,
   ScheduleDefined: SCHEDULE_DEFINED,
   ScheduleRemoved: SCHEDULE_REMOVED,
   ScheduleStatusChanged: SCHEDULE_STATUS_CHANGED,
@@ -47,4 +49,5 @@ export const STORY = [
   ASSET_REMOVED,
   POOL_REMOVED,
   SCHEDULE_REMOVED,
+  RETENTION_CHANGED,
 ] as const

@@ -30,13 +30,16 @@ import {
 } from './outcome.js'
 import { foldPlanCreated, judgePlans } from './plan.js'
 import { foldPoolDefined, foldPoolRemoved } from './pool.js'
+import { foldRetentionChanged, retentionIn } from './retention-settings.js'
 import { foldPlanFailed, foldRunCancelRequested, foldRunRequested, judgeRunKey, recordRunKeyConflict } from './run.js'
 import { foldScheduleDefined, foldScheduleRemoved, foldScheduleStatusChanged } from './schedule.js'
 import { foldScheduleTicked } from './schedule-tick.js'
 import type { WorkingSet } from './working-set.js'
 
 /** What became of each entry of the batch, in its order. Everything that it may read is loaded (need.ts). */
-export function foldBatch(batch: readonly BatchEntry[], rows: WorkingSet, context: FoldContext): readonly EventOutcome[] {
+export function foldBatch(batch: readonly BatchEntry[], rows: WorkingSet, given: FoldContext): readonly EventOutcome[] {
+  // A batch is never split, so what one changes counts from the next one on, wherever revisions begin and end.
+  const context = { ...given, retention: retentionIn(rows, given.retention) }
   const judged = judgeBatch(batch, rows, context)
   const isApplied = new Map<string, boolean>()
   return batch.map((entry, index) => {
@@ -140,6 +143,8 @@ function foldEvent(event: LedgerEvent, rows: WorkingSet, moment: Moment): Refusa
       return foldPoolDefined(rows, event, moment)
     case 'PoolRemoved':
       return foldPoolRemoved(rows, event, moment)
+    case 'RetentionChanged':
+      return foldRetentionChanged(rows, event, moment)
     case 'ScheduleDefined':
       return foldScheduleDefined(rows, event, moment)
     case 'ScheduleRemoved':

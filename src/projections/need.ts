@@ -39,11 +39,12 @@ const MAY_NAME_MORE: ReadonlySet<LedgerEvent['event_type']> = new Set([
 
 function keysOfEvent(event: LedgerEvent, rows: WorkingSet, hints: Hints): readonly KeyedRow[] {
   switch (event.event_type) {
-    // Locations, pools, schedules, names and current definitions are in memory as a whole.
+    // Locations, pools, settings, schedules, names and current definitions are in memory as a whole.
     case 'CodeLocationDeployed':
     case 'AssetRemoved':
     case 'PoolDefined':
     case 'PoolRemoved':
+    case 'RetentionChanged':
     case 'ScheduleDefined':
     case 'ScheduleRemoved':
     case 'ScheduleStatusChanged':
@@ -97,6 +98,7 @@ function listReferencesOf(event: LedgerEvent): readonly ListReference[] {
     case 'AssetRemoved':
     case 'PoolDefined':
     case 'PoolRemoved':
+    case 'RetentionChanged':
     case 'ScheduleDefined':
     case 'ScheduleRemoved':
     case 'ScheduleStatusChanged':

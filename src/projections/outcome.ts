@@ -118,7 +118,7 @@ export function rememberRefused(rows: WorkingSet, event: LedgerEvent, { reason, 
 }
 
 /** What the event is about, for those who look refusals up. A task is named as in a path. */
-function entityOf({ event_type, payload }: LedgerEvent): { readonly entity_kind: string; readonly entity_id: string } {
+function entityOf({ event_type, payload, workspace_id }: LedgerEvent): { readonly entity_kind: string; readonly entity_id: string } {
   switch (event_type) {
     case 'CodeLocationDeployed':
       return { entity_kind: 'CODE_LOCATION', entity_id: payload.location_name }
@@ -128,6 +128,8 @@ function entityOf({ event_type, payload }: LedgerEvent): { readonly entity_kind:
     case 'PoolDefined':
     case 'PoolRemoved':
       return { entity_kind: 'POOL', entity_id: payload.pool_key }
+    case 'RetentionChanged':
+      return { entity_kind: 'WORKSPACE', entity_id: workspace_id }
     case 'ScheduleDefined':
     case 'ScheduleRemoved':
     case 'ScheduleStatusChanged':

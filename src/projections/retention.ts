@@ -2,19 +2,18 @@
 // clock, so that a replay forgets the same rows at the same place.
 
 import { isDerivedRunKey } from '../core/keys.js'
+import { AS_OF_HOURS_KEPT_DAYS, AS_OF_MINUTES_KEPT_HOURS } from '../core/limits.js'
 import { DAY_MS, floorTo, HOUR_MS } from '../core/time.js'
+import type { RetentionSetting } from '../events/retention.js'
 import type { AnyRow, LooseRow, TableName } from './tables.js'
 
 /** Recorded in every revision, because what it decides must be decided again in the same way. */
-export type RetentionPolicy = {
-  readonly idempotency_hours: number
-  readonly refusals_days: number
-  readonly outbox_days: number
-  readonly cold_after_days: number
-  readonly skipped_ticks_days: number
-  readonly no_data_days: number
+export type RetentionPolicy = { readonly [Setting in RetentionSetting]: number } & {
+  /** By setting, where it was raised: what was older was gone by then, and stays so, whether or not anything removed it. */
+  readonly gone_before?: { readonly [Setting in RetentionSetting]?: number }
 }
 
+/** Where nobody set another. */
 export const RETENTION: RetentionPolicy = {
   idempotency_hours: 168,
   refusals_days: 30,
@@ -22,20 +21,35 @@ export const RETENTION: RetentionPolicy = {
   cold_after_days: 7,
   skipped_ticks_days: 30,
   no_data_days: 7,
+  as_of_minutes_hours: AS_OF_MINUTES_KEPT_HOURS,
+  as_of_hours_days: AS_OF_HOURS_KEPT_DAYS,
+}
+
+/** The settings by which rows expire that are there already, by the unit that they count in. */
+const EXPIRY_UNITS = { idempotency_hours: HOUR_MS, refusals_days: DAY_MS, outbox_days: DAY_MS } as const
+type ExpirySetting = keyof typeof EXPIRY_UNITS
+
+export const isExpirySetting = (setting: RetentionSetting): setting is ExpirySetting => Object.hasOwn(EXPIRY_UNITS, setting)
+
+/** Cuts fall on whole hours or days, so a part of one period goes whole, and nothing goes before its time is full. They never
+ *  go back: not by what is raised, either. */
+export function expiredBefore(setting: ExpirySetting, fold_time: number, retention: RetentionPolicy): number {
+  const unit_ms = EXPIRY_UNITS[setting]
+  const by_age = floorTo(fold_time, unit_ms) - retention[setting] * unit_ms
+  return Math.max(by_age, retention.gone_before?.[setting] ?? Number.NEGATIVE_INFINITY)
 }
 
 /** Rows whose instant in this column is below `at` have expired; those without an instant never do. */
 export type ExpiryCut = { readonly column: string; readonly at: number }
 
-/** Cuts fall on whole hours or days, so a part of one period goes whole, and nothing goes before its time is full. */
 export function expiryCut(table: TableName, fold_time: number, retention: RetentionPolicy): ExpiryCut | undefined {
   switch (table) {
     case 'idempotency_keys':
-      return { column: 'folded_hour_at', at: floorTo(fold_time, HOUR_MS) - retention.idempotency_hours * HOUR_MS }
+      return { column: 'folded_hour_at', at: expiredBefore('idempotency_hours', fold_time, retention) }
     case 'refusals':
-      return { column: 'folded_at', at: floorTo(fold_time, DAY_MS) - retention.refusals_days * DAY_MS }
+      return { column: 'folded_at', at: expiredBefore('refusals_days', fold_time, retention) }
     case 'dispatch_outbox':
-      return { column: 'closed_at', at: floorTo(fold_time, DAY_MS) - retention.outbox_days * DAY_MS }
+      return { column: 'closed_at', at: expiredBefore('outbox_days', fold_time, retention) }
     case 'run_key_index':
     case 'pools':
     case 'schedule_ticks':
@@ -43,6 +57,7 @@ export function expiryCut(table: TableName, fold_time: number, retention: Retent
     case 'runs':
     case 'tasks':
     case 'dep_satisfaction':
+    case 'retention_settings':
     case 'asset_definitions':
     case 'code_locations':
     case 'names':

@@ -4,8 +4,8 @@
 import { isOperatingError, missing } from '../core/errors.js'
 import { instantText } from '../core/time.js'
 import { type History, openHistory } from '../tables/history/history.js'
-import { KEPT_SENTENCE } from '../tables/history/kept.js'
-import { isKept, newerKept, olderKept } from '../tables/history/kept-revisions.js'
+import { keptSentence } from '../tables/history/kept.js'
+import { isKept, type KeptAt, newerKept, olderKept } from '../tables/history/kept-revisions.js'
 import type { Listed } from '../tables/history/pages.js'
 import { checkpointName, type Pointer, parseCheckpoint } from '../tables/revision.js'
 import { openSnapshot, readDocument, readPointer, readRevision, type Snapshot, type TableStore } from '../tables/snapshot.js'
@@ -20,10 +20,11 @@ export async function openAsOf(tables: TableStore, moment: Moment): Promise<Snap
   const history = openHistory(store, published.pointer)
   const stood = await findStood(history, moment)
   if (stood === undefined) throw missing(`No revision was published ${describe(moment)}. The newest is ${history.newest.sequence}.`)
-  const older = (await isKept(history, stood, server_time)) ? stood : await olderKept(history, stood, server_time)
+  const at = { now: server_time, retention: await history.retentionOf(history.newest) }
+  const older = (await isKept(history, stood, at)) ? stood : await olderKept(history, stood, at)
   // Who asks for an instant is told what was believed a little before it; who names a revision wants that one.
   const opened = 'at' in moment || older === stood ? older : undefined
-  if (opened === undefined) throw missing(await notKept(history, { stood, older, now: server_time }))
+  if (opened === undefined) throw missing(await notKept(history, { stood, older, at }))
   try {
     return await openSnapshot(tables, await pointerAt(tables, history, opened))
   } catch (error) {
@@ -44,14 +45,14 @@ async function findStood(history: History, moment: Moment): Promise<Listed | und
   return moment.sequence >= 1 && moment.sequence <= newest.sequence ? history.at(moment.sequence) : undefined
 }
 
-type NotKept = { readonly stood: Listed; readonly older: Listed | undefined; readonly now: number }
+type NotKept = { readonly stood: Listed; readonly older: Listed | undefined; readonly at: KeptAt }
 
-async function notKept(history: History, { stood, older, now }: NotKept): Promise<string> {
-  const newer = nameOf(await newerKept(history, stood, now))
+async function notKept(history: History, { stood, older, at }: NotKept): Promise<string> {
+  const newer = nameOf(await newerKept(history, stood, at))
   const nearest =
     older === undefined ? `The oldest that is kept is ${newer}.` : `The nearest that are kept are ${nameOf(older)} and ${newer}.`
   return (
-    `No longer kept: ${nameOf(stood)}. ${KEPT_SENTENCE} ${nearest} The ledger is kept whole, and \`servo ledger replay\` folds ` +
+    `No longer kept: ${nameOf(stood)}. ${keptSentence(at.retention)} ${nearest} The ledger is kept whole, and \`servo ledger replay\` folds ` +
     'all of it again to compare the end with the newest tables; older tables it does not bring back.'
   )
 }

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { CHAIN_PREFIX } from '../core/keys.js'
 import { instantMs, instantText } from '../core/time.js'
+import type { RetentionPolicy } from '../projections/retention.js'
 import { isTableName, type TableName } from '../projections/tables.js'
 import { encodeDocument, parseDocument } from '../storage/document.js'
 import type { FileReference } from './table-files.js'
@@ -80,6 +81,10 @@ const retention = z.object({
   cold_after_days: z.number(),
   skipped_ticks_days: z.number(),
   no_data_days: z.number(),
+  // Of every revision that does not say it: a day and 30 days, before there were settings.
+  as_of_minutes_hours: z.number().default(24),
+  as_of_hours_days: z.number().default(30),
+  gone_before: z.record(z.string(), instant).optional(),
 })
 
 const outcomeCounts = z.object({ applied: z.int(), duplicate: z.int(), refused: z.int(), quarantined: z.int() })
@@ -113,7 +118,10 @@ const revision = z.object({
     }),
   ),
   files_removed: z.array(z.string()),
+  /** What holds at the end of this revision. */
   retention,
+  /** What its writer takes where nobody set anything; absent where nobody did. Replay begins with it. */
+  retention_defaults: retention.optional(),
   /** How much later than its minute a segment may have been created: decides what is LATE, so replay needs it. */
   listing_window_ms: z.int(),
   watermarks,
@@ -144,7 +152,12 @@ const chainPage = z.object({
 })
 
 export type Pointer = z.infer<typeof pointer>
-export type Revision = z.infer<typeof revision>
+type RevisionDocument = z.infer<typeof revision>
+/** Instants of what is gone are epoch milliseconds, as in rows. */
+export type Revision = Omit<RevisionDocument, 'retention' | 'retention_defaults'> & {
+  readonly retention: RetentionPolicy
+  readonly retention_defaults?: RetentionPolicy
+}
 export type FoldedSegment = z.infer<typeof foldedSegment>
 export type OutcomeCounts = z.infer<typeof outcomeCounts>
 export type Watermarks = z.infer<typeof watermarks>
@@ -171,8 +184,15 @@ export type Checkpoint = Omit<CheckpointDocument, 'tables'> & { readonly tables:
 
 export const encodePointer = (document: Pointer): Uint8Array => encodeDocument(document)
 export const parsePointer = (bytes: Uint8Array): Pointer => parseDocument(pointer, POINTER_NAME, bytes)
-export const encodeRevision = (document: Revision): Uint8Array => encodeDocument(document)
-export const parseRevision = (name: string, bytes: Uint8Array): Revision => parseDocument(revision, name, bytes)
+export function encodeRevision({ retention, retention_defaults, ...rest }: Revision): Uint8Array {
+  const defaults = retention_defaults === undefined ? {} : { retention_defaults: writeRetention(retention_defaults) }
+  return encodeDocument({ ...rest, retention: writeRetention(retention), ...defaults })
+}
+export function parseRevision(name: string, bytes: Uint8Array): Revision {
+  const { retention, retention_defaults, ...rest } = parseDocument(revision, name, bytes)
+  const defaults = retention_defaults === undefined ? {} : { retention_defaults: readRetention(retention_defaults) }
+  return { ...rest, retention: readRetention(retention), ...defaults }
+}
 export const encodeChainPage = (document: ChainPage): Uint8Array => encodeDocument(document)
 export const parseChainPage = (name: string, bytes: Uint8Array): ChainPage => parseDocument(chainPage, name, bytes)
 
@@ -186,6 +206,18 @@ export function parseCheckpoint(name: string, bytes: Uint8Array): Checkpoint {
   const tables = new Map<TableName, readonly Part[]>()
   for (const [table, { parts }] of Object.entries(document.tables)) if (isTableName(table)) tables.set(table, parts.map(readPart))
   return { ...document, tables }
+}
+
+function writeRetention({ gone_before, ...settings }: RetentionPolicy): z.infer<typeof retention> {
+  if (gone_before === undefined) return settings
+  const texts = Object.entries(gone_before).map(([setting, at]) => [setting, instantText(at)])
+  return { ...settings, gone_before: Object.fromEntries(texts) }
+}
+
+function readRetention({ gone_before, ...settings }: z.infer<typeof retention>): RetentionPolicy {
+  if (gone_before === undefined) return settings
+  const instants = Object.entries(gone_before).map(([setting, at]) => [setting, instantMs(at)])
+  return { ...settings, gone_before: Object.fromEntries(instants) }
 }
 
 function writePart({ times, period, periods, ...rest }: Part): z.infer<typeof part> {

@@ -6,13 +6,17 @@ import { compareTables, DIFFERENCES_MAX, type Difference } from '../compactor/co
 import { mergeBase } from '../compactor/merge.js'
 import { openRecorded } from '../compactor/packs/recorded.js'
 import { publish } from '../compactor/publish.js'
+import { canonicalJson } from '../core/canonical.js'
 import { assert, missing } from '../core/errors.js'
 import { FOLD_VERSION, MERGE_DUE_ROWS } from '../core/limits.js'
 import { type Clock, instantMs } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
+import { RETENTION_SETTINGS } from '../events/retention.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { segmentObjectName } from '../ledger/segment.js'
 import { setSumText } from '../ledger/set-sum.js'
+import { isExpirySetting, type RetentionPolicy } from '../projections/retention.js'
+import { retentionIn } from '../projections/retention-settings.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { FoldedSegment, Revision } from '../tables/revision.js'
 import { chainPageRevisions, openSnapshot, overlaySize, readPointer, type TableStore } from '../tables/snapshot.js'
@@ -54,12 +58,13 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
   const totals = { revision_count: 0, segment_count: 0, event_count: 0 }
   for await (const revision of readRevisions(deps.live.store, pointer)) {
     const pending = pendingAfter(before)
-    const foldDeps = { ...deps.live, scope: deps.scope, retention: revision.retention, listing_window_ms: revision.listing_window_ms }
+    const retention = revision.retention_defaults ?? revision.retention
+    const foldDeps = { ...deps.live, scope: deps.scope, retention, listing_window_ms: revision.listing_window_ms }
     const read = await readRecorded(revision)
     const stored = revision.segments.map((segment, at) => ({ head: headOf(segment), bytes: read[at] as Uint8Array }))
     await foldSegments(foldDeps, workspace.rows, lookupIn(deps.scratch, filters, workspace), pending, stored)
     workspace.rows.stamp(revision.sequence)
-    if (differences.length < DIFFERENCES_MAX) differences.push(...compareRecord(revision, pending, workspace))
+    if (differences.length < DIFFERENCES_MAX) differences.push(...compareRecord(revision, pending, workspace, retention))
     totals.revision_count += 1
     totals.segment_count += revision.segments.length
     totals.event_count += revision.segments.reduce((sum, { count }) => sum + count, 0)
@@ -88,12 +93,28 @@ const headOf = ({ name, creation_time, generation, crc32c, count }: FoldedSegmen
 })
 
 /** What the revision says of itself, against what the replay found at the same place. */
-function compareRecord(revision: Revision, pending: Pending, workspace: Workspace): Difference[] {
-  const live = { ...revision.counts, applied_total: revision.applied_total, set_sum: revision.set_sum }
-  const replayed = { ...pending.counts, applied_total: workspace.rows.appliedTotal(), set_sum: setSumText(pending.set_sum) }
+function compareRecord(revision: Revision, pending: Pending, { rows }: Workspace, defaults: RetentionPolicy): Difference[] {
+  const live = {
+    ...revision.counts,
+    applied_total: revision.applied_total,
+    set_sum: revision.set_sum,
+    retention: foldedText(revision.retention),
+  }
+  const replayed = {
+    ...pending.counts,
+    applied_total: rows.appliedTotal(),
+    set_sum: setSumText(pending.set_sum),
+    retention: foldedText(retentionIn(rows, defaults)),
+  }
   const columns = Object.keys(live).filter((name) => live[name as keyof typeof live] !== replayed[name as keyof typeof live])
   if (columns.length === 0) return []
   return [{ table: 'revisions', key: [revision.sequence], columns, live, replayed }]
+}
+
+/** Which older revisions were let go is a matter of when this one was published, and no fold's. */
+function foldedText({ gone_before = {}, ...settings }: RetentionPolicy): string {
+  const folded = RETENTION_SETTINGS.filter(isExpirySetting).map((setting) => gone_before[setting] ?? null)
+  return canonicalJson({ ...settings, folded })
 }
 
 /** The scratch tables are published under the recorded sequence, so that row versions and overlay agree. */

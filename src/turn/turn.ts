@@ -16,6 +16,7 @@ import {
 import { instantText } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { setSumText } from '../ledger/set-sum.js'
+import { retentionIn } from '../projections/retention-settings.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { OutcomeCounts } from '../tables/revision.js'
 import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
@@ -129,7 +130,8 @@ export function createTurn(deps: TurnDeps): Turn {
       fold_time: pending.fold_time,
       turn_id: pass.turn_id,
       published_at: storeTime(deps, pass),
-      retention: deps.retention,
+      retention: retentionIn(rows, deps.retention),
+      retention_defaults: deps.retention,
       listing_window_ms: deps.listing_window_ms,
       watermarks: {
         last_processed_at: instantText(processedThrough(pass, snapshot?.revision)),

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { verify } from '../../src/compactor/verify.js'
 import { ORPHAN_AGE_MS, READER_PIN_MS } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS, stampMs } from '../../src/core/time.js'
+import { RETENTION } from '../../src/projections/retention.js'
 import { openAsOf } from '../../src/readers/as-of.js'
 import { createReader } from '../../src/readers/reader.js'
 import { createLocalStore } from '../../src/storage/local.js'
@@ -51,7 +52,7 @@ function toldBy({ oracle }: World): Told[] {
 async function expectFilesOfKept({ world, now }: { readonly world: World; readonly now: number }): Promise<number> {
   const needed = new Set<string>()
   for (const { pointer, ...stood } of toldBy(world)) {
-    if (now - READER_PIN_MS > keptUntil(stood)) continue
+    if (now - READER_PIN_MS > keptUntil(stood, RETENTION)) continue
     for (const name of (await filesOfPointer(world.bucket, pointer)).keys()) needed.add(name)
   }
   const left = (await listAll(world.bucket, 'state/')).filter(
@@ -70,7 +71,7 @@ async function expectAnswers({ world, random }: { readonly world: World; readonl
   for (const for_ms of [HOUR_MS, DAY_MS, 30 * DAY_MS]) {
     for (let i = 0; i < 5; i++) {
       const at = now - random.below(for_ms)
-      const expected = told.findLast((stood) => stood.published_at <= at && now <= keptUntil(stood))
+      const expected = told.findLast((stood) => stood.published_at <= at && now <= keptUntil(stood, RETENTION))
       const opened = await openAsOf(tables, { at }).catch(() => undefined)
       expect(opened?.revision.sequence).toBe(expected?.pointer.sequence)
       if (opened === undefined) continue
@@ -84,7 +85,7 @@ async function expectAnswers({ world, random }: { readonly world: World; readonl
       })
     }
   }
-  const { pointer } = random.pick(told.filter((stood) => now > keptUntil(stood)))
+  const { pointer } = random.pick(told.filter((stood) => now > keptUntil(stood, RETENTION)))
   await expect(openAsOf(tables, { sequence: pointer.sequence })).rejects.toThrow(
     `No longer kept: revision ${pointer.sequence} (published at`,
   )

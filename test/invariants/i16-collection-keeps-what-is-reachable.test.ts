@@ -114,6 +114,65 @@ describe('I16 collection never removes a reachable file, and orphans go in the e
     await expectInvariants()
   })
 
+  test('I16 who reads an older revision goes on reading it when the settings keep less', async () => {
+    const { say, writer, decider, reader, tell, world, expectInvariants } = createScenario()
+    const { append } = writer()
+    const { turn } = decider()
+    const { lookAt, reader: tables } = reader()
+    const keeper = world.start('keeper')
+    await tell(async () => {
+      await world.time.sleep(HOUR_MS - (world.time.now() % HOUR_MS))
+      const sequences: number[] = []
+      for (const max of [1, 2, 3]) {
+        await append([say.poolDefined('pool:x', max)])
+        sequences.push((await turn()).sequence)
+        await world.time.sleep(2 * MINUTE_MS)
+        await merge(keeper, true)
+      }
+      await world.time.sleep(5 * HOUR_MS)
+      const sequence = sequences[1] as number
+      const view = tables.viewOf(await openAsOf(tables.tables, { sequence }))
+      await append([say.retentionChanged({ as_of_minutes_hours: 1 })])
+      await turn()
+      await expect(openAsOf(tables.tables, { sequence })).rejects.toThrow('for 1 hour the last one of each minute')
+      await world.time.sleep(5 * MINUTE_MS)
+      await collect(keeper)
+      await lookAt(view)
+      await world.time.sleep(6 * MINUTE_MS)
+      expect((await collect(keeper)).deleted_count).toBeGreaterThan(0)
+      // Longer again: what was let go is not promised, and verify asks for none of it.
+      await append([say.retentionChanged({ as_of_minutes_hours: 48 })])
+      await turn()
+      await expect(openAsOf(tables.tables, { sequence })).rejects.toThrow('No longer kept')
+      const { problems } = await verify({ store: world.bucket, files: world.files, scope: world.scope })
+      expect(problems).toEqual([])
+    })
+    await expectInvariants()
+  })
+
+  test('I16 a collection that settings overtake removes nothing', async () => {
+    const { say, writer, decider, tell, world, expectInvariants } = createScenario()
+    const { append } = writer()
+    const { turn } = decider()
+    const keeper = world.start('keeper')
+    await tell(async () => {
+      for (const max of [1, 2, 3]) {
+        await append([say.poolDefined('pool:x', max)])
+        await turn()
+        await merge(keeper, true)
+        await world.time.sleep(2 * MINUTE_MS)
+      }
+      await world.time.sleep(40 * DAY_MS)
+      once(world, 'after', { process: 'keeper', operation: 'get', name: 'manifest.json' }, async () => {
+        await append([say.retentionChanged({ as_of_hours_days: 60 })])
+        await turn()
+      })
+      expect(await collect(keeper)).toMatchObject({ deleted_count: 0 })
+      expect((await collect(keeper)).deleted_count).toBeGreaterThan(0)
+    })
+    await expectInvariants()
+  })
+
   test('I16 a collection that finds another chain than it has looked at removes nothing', async () => {
     const { say, writer, decider, tell, world } = createScenario()
     const keeper = world.start('keeper')

@@ -12,12 +12,12 @@ const property = (title: string) => ({ file: 'test/properties/kept.test.ts', tit
 export const AS_OF: readonly Mutant[] = [
   {
     name: 'collector forgetting revisions that as_of opens',
-    edits: [{ file: COLLECT, find: 'keptRevisions(history, now - READER_PIN_MS)', replace: '[history.newest]' }],
+    edits: [{ file: COLLECT, find: 'keptRevisions(history, await keptThen(history, now - READER_PIN_MS))', replace: '[history.newest]' }],
     killed_by: invariant(I16, 'I16 a revision that was the newest for a long time stays readable after it was replaced'),
   },
   {
     name: 'collector taking files from under a reader',
-    edits: [{ file: COLLECT, find: 'keptRevisions(history, now - READER_PIN_MS)', replace: 'keptRevisions(history, now)' }],
+    edits: [{ file: COLLECT, find: 'keptThen(history, now - READER_PIN_MS)', replace: 'keptThen(history, now)' }],
     killed_by: invariant(I16, 'I16 who opens a revision in its last kept moment may go on reading it for as long as readers do'),
   },
   {
@@ -52,12 +52,12 @@ export const AS_OF: readonly Mutant[] = [
   },
   {
     name: 'hours let go after a day',
-    edits: [{ file: KEPT, find: 'kept_ms: AS_OF_HOURS_KEPT_MS', replace: 'kept_ms: AS_OF_MINUTES_KEPT_MS' }],
+    edits: [{ file: KEPT, find: 'HOUR_MS, as_of_hours_days * DAY_MS', replace: 'HOUR_MS, as_of_minutes_hours * HOUR_MS' }],
     killed_by: rule('for 30 days as the last of an hour'),
   },
   {
     name: 'first of a minute kept instead of the last',
-    edits: [{ file: KEPT, find: 'if (published_at < ended_at) until', replace: 'if (published_at >= ended_at) until' }],
+    edits: [{ file: KEPT, find: 'if (published_at < ended_at && ended_at', replace: 'if (published_at >= ended_at && ended_at' }],
     killed_by: rule('for a day as the last of a minute'),
   },
   {
@@ -70,7 +70,7 @@ export const AS_OF: readonly Mutant[] = [
     edits: [
       {
         file: 'src/readers/as-of.ts',
-        find: '(await isKept(history, stood, server_time)) ? stood : await olderKept(history, stood, server_time)',
+        find: '(await isKept(history, stood, at)) ? stood : await olderKept(history, stood, at)',
         replace: 'stood',
       },
     ],

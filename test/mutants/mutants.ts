@@ -10,6 +10,7 @@ import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { PACKS } from './packs.js'
 import { REPAIR } from './repair.js'
+import { RETENTION_MUTANTS } from './retention.js'
 import { SCHEDULES } from './schedules.js'
 import { SQL } from './sql.js'
 import { STORE } from './store.js'
@@ -476,6 +477,7 @@ export const MUTANTS: readonly Mutant[] = [
   MAINTENANCE,
   READING,
   AS_OF,
+  RETENTION_MUTANTS,
   PACKS,
   STORE,
   SQL,

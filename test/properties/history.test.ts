@@ -160,6 +160,8 @@ function keyByFormula(event: LedgerEvent): string {
       return keys.poolDefinedKey(event.payload, request)
     case 'PoolRemoved':
       return keys.poolRemovedKey(event.payload, request)
+    case 'RetentionChanged':
+      return keys.retentionChangedKey(request)
     case 'ScheduleDefined':
       expect(event.payload.definition_hash).toBe(keys.definitionHash(event.payload.definition))
       return keys.scheduleDefinedKey(event.payload, request)

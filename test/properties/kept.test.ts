@@ -3,12 +3,14 @@
 
 import { describe, expect, test } from '@jest/globals'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
+import { RETENTION, type RetentionPolicy } from '../../src/projections/retention.js'
 import { openAsOf } from '../../src/readers/as-of.js'
 import { openHistory } from '../../src/tables/history/history.js'
-import { keptUntil } from '../../src/tables/history/kept.js'
+import { keptUntil, lettingGo } from '../../src/tables/history/kept.js'
 import { keptRevisions } from '../../src/tables/history/kept-revisions.js'
 import { createPlainFiles } from '../fixtures/plain-files.js'
 import { createRandom, type Random } from '../fixtures/random.js'
+import { drawSettings } from '../fixtures/settings.js'
 import { writeChain } from '../fixtures/written-chain.js'
 
 const NOW = Date.parse('2025-03-15T10:20:30.456Z')
@@ -33,8 +35,8 @@ type Revision = { readonly published_at: number; readonly replaced_at: number | 
 const revisionsOf = (instants: readonly number[]): Revision[] =>
   instants.map((published_at, index) => ({ published_at, replaced_at: instants[index + 1] ?? null }))
 
-const keptAt = (revisions: readonly Revision[], now: number): number[] =>
-  revisions.flatMap((revision, index) => (now <= keptUntil(revision) ? [index + 1] : []))
+const keptAt = (revisions: readonly Revision[], now: number, retention = RETENTION): number[] =>
+  revisions.flatMap((revision, index) => (now <= keptUntil(revision, retention) ? [index + 1] : []))
 
 const SEEDS = [1, 2, 3, 4, 5, 6]
 
@@ -58,6 +60,35 @@ describe.each(SEEDS)('seed %s', (seed) => {
     }
   })
 
+  test('what was let go is never kept again, whatever settings come', () => {
+    const recorded: RetentionPolicy[] = []
+    let settings = RETENTION
+    for (const published_at of instants) {
+      if (random.isTrue(20 / instants.length)) settings = { ...settings, ...drawSettings(random) }
+      recorded.push(lettingGo(recorded.at(-1), settings, published_at))
+    }
+    expect(recorded.at(-1)?.gone_before).toBeDefined()
+    let before: ReadonlySet<number> | undefined
+    let published = 0
+    for (let now = NOW - 3 * DAY_MS; now < NOW + 35 * DAY_MS; now += random.below(random.pick([MINUTE_MS, 3 * HOUR_MS, 3 * DAY_MS]))) {
+      const known = instants.slice(0, instants.findLastIndex((at) => at <= now) + 1)
+      const kept = keptAt(revisionsOf(known), now, recorded[known.length - 1])
+      const returned = kept.filter((sequence) => sequence <= published && before?.has(sequence) === false)
+      if (returned.length > 0) expect({ seed, now, returned }).toBe('nothing')
+      before = new Set(kept)
+      published = known.length
+    }
+  })
+
+  test('the walk that reads little finds all of them by any settings', async () => {
+    const { store, pointer } = chainOf(instants)
+    const shorter = { ...RETENTION, as_of_minutes_hours: 1 + random.below(30), as_of_hours_days: 1 + random.below(40) }
+    const retention = lettingGo(shorter, { ...RETENTION, ...drawSettings(random) }, NOW - random.below(2 * DAY_MS))
+    const found: number[] = []
+    for await (const { sequence } of keptRevisions(openHistory(store, pointer), { now: NOW, retention })) found.push(sequence)
+    expect({ seed, found: found.reverse() }).toEqual({ seed, found: keptAt(revisions, NOW, retention) })
+  })
+
   test('an instant is answered with what stood then, or not more than a minute or an hour before', () => {
     const kept = keptAt(revisions, NOW).map((sequence) => revisions[sequence - 1] as Revision)
     expect(kept.filter(({ replaced_at }) => replaced_at !== null && NOW - replaced_at > HOUR_MS).length).toBeLessThan(1_441 + 721)
@@ -79,7 +110,7 @@ describe.each(SEEDS)('seed %s', (seed) => {
   test('the walk that reads little finds all of them, in a chain of pages', async () => {
     const { store, pointer } = chainOf(instants)
     const found: number[] = []
-    for await (const { sequence } of keptRevisions(openHistory(store, pointer), NOW)) found.push(sequence)
+    for await (const { sequence } of keptRevisions(openHistory(store, pointer), { now: NOW, retention: RETENTION })) found.push(sequence)
     expect({ seed, found: found.reverse() }).toEqual({ seed, found: keptAt(revisions, NOW) })
   })
 
@@ -152,7 +183,7 @@ test.each(PACES)(
       now: NOW,
     })
     let kept_count = 0
-    for await (const _ of keptRevisions(openHistory(store, pointer), NOW)) kept_count += 1
+    for await (const _ of keptRevisions(openHistory(store, pointer), { now: NOW, retention: RETENTION })) kept_count += 1
     const page_reads = reads.filter((name) => name.includes('/chain/')).length
     const revision_reads = reads.length - page_reads
     console.log(

@@ -3,12 +3,17 @@
 
 import { assert, corrupt } from '../../core/errors.js'
 import { instantMs } from '../../core/time.js'
+import type { RetentionPolicy } from '../../projections/retention.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import type { Pointer, Revision } from '../revision.js'
 import { type Link, readRevision } from '../snapshot.js'
 import { type Listed, openPages, type Pages } from './pages.js'
 
-export type History = Pages & { readonly newest: Listed }
+export type History = Pages & {
+  readonly newest: Listed
+  /** The settings that held at a revision. */
+  readonly retentionOf: (listed: Link) => Promise<RetentionPolicy>
+}
 
 /** Newest first, from this link back to the sequence after `stop_after`, by the links themselves. */
 export async function* walkBack(store: ObjectStore, from: Link, stop_after: number): AsyncGenerator<Revision> {
@@ -57,6 +62,7 @@ export function openHistory(store: ObjectStore, pointer: Pointer): History {
       }
       return pages.newestBefore(Math.min(below, chain_through + 1), instant)
     },
+    retentionOf: async ({ sequence, revision }) => (await readRevision(store, sequence, revision)).retention,
     async named(revision) {
       for (let { sequence } = pointer; sequence > chain_through; sequence--) {
         const listed = await inTail(sequence)

@@ -1,0 +1,51 @@
+// What people say about how long a workspace keeps things: the settings that are to change, and no others.
+
+import { z } from 'zod'
+import {
+  AS_OF_HOURS_DAYS_MAX,
+  AS_OF_HOURS_DAYS_MIN,
+  AS_OF_MINUTES_HOURS_MAX,
+  AS_OF_MINUTES_HOURS_MIN,
+  IDEMPOTENCY_HOURS_MAX,
+  IDEMPOTENCY_HOURS_MIN,
+  REFUSALS_DAYS_MIN,
+  RETENTION_DAYS_MAX,
+  RETENTION_DAYS_MIN,
+} from '../core/limits.js'
+import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
+import { integer } from './value.js'
+
+/** Which numbers each setting may have. */
+export const RETENTION_BOUNDS = {
+  idempotency_hours: { minimum: IDEMPOTENCY_HOURS_MIN, maximum: IDEMPOTENCY_HOURS_MAX },
+  refusals_days: { minimum: REFUSALS_DAYS_MIN, maximum: RETENTION_DAYS_MAX },
+  outbox_days: { minimum: RETENTION_DAYS_MIN, maximum: RETENTION_DAYS_MAX },
+  cold_after_days: { minimum: RETENTION_DAYS_MIN, maximum: RETENTION_DAYS_MAX },
+  skipped_ticks_days: { minimum: RETENTION_DAYS_MIN, maximum: RETENTION_DAYS_MAX },
+  no_data_days: { minimum: RETENTION_DAYS_MIN, maximum: RETENTION_DAYS_MAX },
+  as_of_minutes_hours: { minimum: AS_OF_MINUTES_HOURS_MIN, maximum: AS_OF_MINUTES_HOURS_MAX },
+  as_of_hours_days: { minimum: AS_OF_HOURS_DAYS_MIN, maximum: AS_OF_HOURS_DAYS_MAX },
+} as const
+
+export type RetentionSetting = keyof typeof RETENTION_BOUNDS
+export const RETENTION_SETTINGS = Object.keys(RETENTION_BOUNDS) as readonly RetentionSetting[]
+
+const setting = (name: RetentionSetting) => integer(RETENTION_BOUNDS[name].minimum, RETENTION_BOUNDS[name].maximum).exactOptional()
+
+export const retentionChanges = {
+  idempotency_hours: setting('idempotency_hours'),
+  refusals_days: setting('refusals_days'),
+  outbox_days: setting('outbox_days'),
+  cold_after_days: setting('cold_after_days'),
+  skipped_ticks_days: setting('skipped_ticks_days'),
+  no_data_days: setting('no_data_days'),
+  as_of_minutes_hours: setting('as_of_minutes_hours'),
+  as_of_hours_days: setting('as_of_hours_days'),
+}
+
+export const RETENTION_CHANGED = defineEvent({
+  event_type: 'RetentionChanged',
+  payload: z.object({ settings: z.object(retentionChanges), ...COMMANDED_BY }),
+})
+
+export type RetentionChanged = EventOfSchema<typeof RETENTION_CHANGED>
