@@ -10,6 +10,7 @@ import { requireIdentity } from './http/identity.js'
 import { requireApiToken } from './http/principal.js'
 import { traceRequests } from './http/traced.js'
 import { addPoolRoutes } from './pools.js'
+import { addRetentionRoutes } from './retention.js'
 import { addCancelRoutes } from './run-cancels.js'
 import { addRunHistoryRoutes } from './run-history.js'
 import { addRerunRoutes } from './run-reruns.js'
@@ -47,5 +48,6 @@ function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   addScheduleCommands(app, deps)
   addSchedulePreviews(app, deps)
   addPoolRoutes(app, deps)
+  addRetentionRoutes(app, deps)
   addConflictRoutes(app, deps)
 }

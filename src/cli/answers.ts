@@ -6,6 +6,7 @@ import type { codeLocation, deployAnswer, deployAsked } from '../api/contract/co
 import type { runKeyConflict } from '../api/contract/conflict.js'
 import type { outcome } from '../api/contract/outcome.js'
 import type { pool, poolAccepted } from '../api/contract/pool.js'
+import type { retention, retentionAccepted, retentionEffect } from '../api/contract/retention.js'
 import type {
   cancelAccepted,
   cancelManyAccepted,
@@ -47,6 +48,10 @@ export type DeployAnswer = z.output<typeof deployAnswer>
 
 export type Pool = z.output<typeof pool>
 export type PoolAccepted = z.output<typeof poolAccepted>
+
+export type Retention = z.output<typeof retention>
+export type RetentionAccepted = z.output<typeof retentionAccepted>
+export type RetentionEffect = z.output<typeof retentionEffect>
 
 export type Schedule = z.output<typeof schedule>
 export type ScheduleAccepted = z.output<typeof scheduleAccepted>

@@ -79,6 +79,14 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
+    name: 'workspace',
+    summary: 'how long the workspace keeps what, and what a change of it would do',
+    load: async () => {
+      const { addWorkspaceCommands } = await import('./workspace.js')
+      return (group) => addWorkspaceCommands(group, around())
+    },
+  },
+  {
     name: 'conflicts',
     summary: 'requests whose run key belongs to another run',
     load: async () => {

@@ -13,9 +13,8 @@ import {
   RETENTION_DAYS_MIN,
 } from '../core/limits.js'
 import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
-import { integer } from './value.js'
 
-/** Which numbers each setting may have. */
+/** Which numbers each setting may have, and what goes wrong with others. */
 export const RETENTION_BOUNDS = {
   idempotency_hours: { minimum: IDEMPOTENCY_HOURS_MIN, maximum: IDEMPOTENCY_HOURS_MAX },
   refusals_days: { minimum: REFUSALS_DAYS_MIN, maximum: RETENTION_DAYS_MAX },
@@ -27,10 +26,31 @@ export const RETENTION_BOUNDS = {
   as_of_hours_days: { minimum: AS_OF_HOURS_DAYS_MIN, maximum: AS_OF_HOURS_DAYS_MAX },
 } as const
 
+const WHY: { readonly [Setting in RetentionSetting]: string } = {
+  idempotency_hours: 'a repeat of a request is appended for six days, and none comes after its claim is gone',
+  refusals_days: 'a request is repeated for six days, and asks what became of it',
+  outbox_days: 'rows expire by whole days',
+  cold_after_days: 'rows move by whole days',
+  skipped_ticks_days: 'rows expire by whole days',
+  no_data_days: 'rows expire by whole days',
+  as_of_minutes_hours: 'the last hour is kept whole, and collection goes through all that is kept',
+  as_of_hours_days: 'collection goes through all that is kept',
+}
+
 export type RetentionSetting = keyof typeof RETENTION_BOUNDS
 export const RETENTION_SETTINGS = Object.keys(RETENTION_BOUNDS) as readonly RetentionSetting[]
 
-const setting = (name: RetentionSetting) => integer(RETENTION_BOUNDS[name].minimum, RETENTION_BOUNDS[name].maximum).exactOptional()
+/** It ends the sentence "Give it …". */
+export function retentionRule(name: RetentionSetting): string {
+  const { minimum, maximum } = RETENTION_BOUNDS[name]
+  return `a whole number from ${minimum} to ${maximum}: ${WHY[name]}`
+}
+
+function setting(name: RetentionSetting) {
+  const { minimum, maximum } = RETENTION_BOUNDS[name]
+  const error = retentionRule(name)
+  return z.int({ error }).min(minimum, { error }).max(maximum, { error }).exactOptional()
+}
 
 export const retentionChanges = {
   idempotency_hours: setting('idempotency_hours'),

@@ -27,20 +27,32 @@ export function retentionOf(
   return { ...defaults, ...values, ...(Object.keys(gone_before).length === 0 ? {} : { gone_before }) }
 }
 
+/** What holds after a change, which is folded at this time. */
+export function retentionChanged(
+  before: RetentionPolicy,
+  settings: EventOf<'RetentionChanged'>['payload']['settings'],
+  fold_time: number,
+): RetentionPolicy {
+  const gone_before: Partial<Record<RetentionSetting, number>> = { ...before.gone_before }
+  for (const setting of RETENTION_SETTINGS) {
+    const isRaised = isExpirySetting(setting) && (settings[setting] ?? 0) > before[setting]
+    if (isRaised) gone_before[setting] = expiredBefore(setting, fold_time, before)
+  }
+  return { ...before, ...settings, ...(Object.keys(gone_before).length === 0 ? {} : { gone_before }) }
+}
+
 export function foldRetentionChanged(rows: WorkingSet, { payload }: EventOf<'RetentionChanged'>, moment: Moment): Refusal | undefined {
   const { settings, requested_by, reason } = payload
   const { context, at, event_id } = moment
   // Of an earlier event of this batch too.
   const before = retentionIn(rows, context.retention)
+  const after = retentionChanged(before, settings, context.fold_time)
   for (const setting of RETENTION_SETTINGS) {
-    const value = settings[setting]
-    if (value === undefined) continue
-    const isRaised = isExpirySetting(setting) && value > before[setting]
-    const gone_before_at = rows.get('retention_settings', setting)?.gone_before_at ?? null
+    if (settings[setting] === undefined) continue
     rows.put('retention_settings', {
       setting,
-      value,
-      gone_before_at: isRaised ? expiredBefore(setting, context.fold_time, before) : gone_before_at,
+      value: after[setting],
+      gone_before_at: isExpirySetting(setting) ? (after.gone_before?.[setting] ?? null) : null,
       changed_at: at,
       changed_by: requested_by ?? null,
       reason: reason ?? null,

@@ -1,0 +1,40 @@
+// Asks for a workspace to keep things for another time.
+
+import { retentionChangedKey } from '../core/keys.js'
+import type { Draft } from '../events/draft.js'
+import { RETENTION_SETTINGS } from '../events/retention.js'
+import type { View } from '../readers/reader.js'
+import type { AskedSettings } from '../readers/retention/effect.js'
+import { unfoldable } from './foldable.js'
+import { type Problem, problem } from './problem.js'
+
+type RetentionAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
+
+/** A request that names no setting is a mistake, and changes nothing. */
+export function planRetentionChange(
+  view: Pick<View, 'snapshot'> | undefined,
+  asked: AskedSettings,
+  { requested_by, reason }: RetentionAsked,
+  request_id: string,
+): Draft | Problem {
+  const settings = askedIn(asked)
+  if (Object.keys(settings).length === 0) return noSetting()
+  const draft: Draft = {
+    event_type: 'RetentionChanged',
+    idempotency_key: retentionChangedKey(request_id),
+    payload: {
+      settings,
+      ...(requested_by === undefined ? {} : { requested_by }),
+      ...(reason === undefined ? {} : { reason }),
+    },
+  }
+  return unfoldable(view, [draft]) ?? draft
+}
+
+/** The settings of a request that has other members too. */
+export function askedIn(asked: AskedSettings): { readonly [Setting in keyof AskedSettings]?: number } {
+  const named = RETENTION_SETTINGS.filter((setting) => asked[setting] !== undefined)
+  return Object.fromEntries(named.map((setting) => [setting, asked[setting] as number]))
+}
+
+export const noSetting = (): Problem => problem('bad-input', `No setting was named. Give at least one of ${RETENTION_SETTINGS.join(', ')}.`)
