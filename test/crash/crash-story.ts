@@ -131,7 +131,11 @@ async function tell(world: World): Promise<void> {
   await Promise.all([one(({ append }) => append(runs)), two(({ append }) => append([rival]))])
   await Promise.all([first(({ turn }) => turn()), second(({ turn }) => turn())])
   await worker(({ work }) => work())
-  const late = [say.runRequested('user:2', { assets: { keys: ['b'] } })]
+  // Settings that collection goes by further on.
+  const late = [
+    say.runRequested('user:2', { assets: { keys: ['b'] } }),
+    say.retentionChanged({ as_of_minutes_hours: 2, refusals_days: 14 }),
+  ]
   await Promise.all([keeper((process) => merge(process)), second(({ turn }) => turn()), two(({ append }) => append(late))])
   await Promise.all([first(({ turn }) => turn()), reader(({ look }) => look(['runs', 'tasks', 'pools', 'schedule_ticks']))])
   await world.time.sleep(DAY_MS + 2 * HOUR_MS)

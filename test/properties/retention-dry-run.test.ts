@@ -62,7 +62,8 @@ describe('a dry run of settings', () => {
     await tell(async () => {
       await world.time.sleep(HOUR_MS)
       const before = await latest()
-      const asked = { ...drawSettings(random), ...random.pick([{ idempotency_hours: 168 }, { refusals_days: 7 }, { outbox_days: 1 }]) }
+      const lower = [{ idempotency_hours: 168 }, { refusals_days: 7 }, { outbox_days: 1, as_of_minutes_hours: 1 }]
+      const asked = { ...drawSettings(random), ...random.pick(lower) }
       const opened_before = await openable(reader.tables, before.sequence)
       const effect = await foreseeChange(reader.tables, before, asked)
       await append([say.retentionChanged(asked, { at: at(), request: 'dry' })])
