@@ -95,7 +95,9 @@ async function rest(world: World, page_revisions: number): Promise<void> {
   if (decider.log.length > 0) problems.push(`I23 A turn came to no rest: ${decider.log.join(' ')}`)
   const isMine = world.oracle.pointers.at(-1)?.pointer.fold_version === FOLD_VERSION
   if (isMine) await merge(keeper, true, page_revisions)
-  await world.time.sleep(30 * DAY_MS + 2 * HOUR_MS)
+  // Until no tier answers with an older revision.
+  const { as_of } = world.oracle.pointers.at(-1) ?? {}
+  await world.time.sleep((as_of?.as_of_hours_days ?? 30) * DAY_MS + (as_of?.as_of_minutes_hours ?? 24) * HOUR_MS + 2 * HOUR_MS)
   if (isMine) {
     // What is left as it is would be damaged, and nothing damages a segment here.
     problems.push(...(await pack(keeper, { whole: true })).left.map((sentence) => `P1 ${sentence}`))
@@ -120,7 +122,7 @@ async function wholeTurn({ turn }: Decider): Promise<void> {
   for (let turns = 0; (await turn()).more; turns++) if (turns === TURNS_MAX) throw new Error('A turn of a quiet workspace came to no end.')
 }
 
-/** I16: a month later only what the newest revision names is left. */
+/** I16: in the end only what the newest revision names is left. */
 async function checkOrphans({ bucket, oracle }: World): Promise<string[]> {
   const pointer = oracle.pointers.at(-1)?.pointer
   const named = pointer === undefined ? new Map<string, null>() : await filesOfPointer(bucket, pointer)
