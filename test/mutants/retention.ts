@@ -86,4 +86,31 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     ],
     killed_by: invariant('i16-collection-keeps-what-is-reachable', 'I16 a collection that settings overtake removes nothing'),
   },
+  {
+    name: 'keys that settings forget before the last repeat',
+    edits: [
+      {
+        file: 'src/core/limits.ts',
+        find: 'IDEMPOTENCY_HOURS_MIN = (CLAIM_APPENDS_MS_MAX + DAY_MS) / HOUR_MS',
+        replace: 'IDEMPOTENCY_HOURS_MIN = CLAIM_APPENDS_MS_MAX / HOUR_MS',
+      },
+    ],
+    killed_by: { file: 'test/api/retention.test.ts', title: '{"idempotency_hours":167} is refused, with what to do' },
+  },
+  {
+    name: 'settings said to a fold that does not know them',
+    edits: [{ file: 'src/commands/retention.ts', find: 'unfoldable(view, [draft]) ?? draft', replace: 'draft' }],
+    killed_by: {
+      file: 'test/api/retention.test.ts',
+      title: 'are there before anything was published, and cannot be changed before a turn knows how',
+    },
+  },
+  {
+    name: 'dry run of settings that counts what goes anyhow',
+    edits: [{ file: 'src/readers/retention/foresee.ts', find: 'from: now.at, before: then.at', replace: 'from: 0, before: then.at' }],
+    killed_by: {
+      file: 'test/properties/retention-dry-run.test.ts',
+      title: 'seed 1: rows, files and revisions are those that then go',
+    },
+  },
 ]
