@@ -61,6 +61,7 @@ describe('the commands of the documents', () => {
       'docs/api.md',
       'docs/cli.md',
       'docs/getting-started.md',
+      'docs/operating.md',
       'docs/schedules.md',
     ])
   })
