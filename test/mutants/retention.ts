@@ -110,7 +110,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     edits: [{ file: 'src/readers/retention/foresee.ts', find: 'from: now.at, before: then.at', replace: 'from: 0, before: then.at' }],
     killed_by: {
       file: 'test/properties/retention-dry-run.test.ts',
-      title: 'seed 1: rows, files and revisions are those that then go',
+      title: 'seed 3: rows, files and revisions are those that then go',
     },
   },
 ]
