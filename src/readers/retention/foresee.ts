@@ -94,7 +94,9 @@ async function coldEffects({ files }: TableStore, view: View, { fold_time, befor
     })
     await eachRow(view, 'schedule_ticks', [...span('scheduled_for'), { column: 'expires_at', is_null: true }], () => void (ticks += 1))
   }
-  const outbox = await countRows(files, view, { table: 'dispatch_outbox', column: 'closed_at', from, before: until })
+  // What expires goes for good, and does not move first.
+  const gone = expiryCut('dispatch_outbox', fold_time, after)?.at ?? from
+  const outbox = await countRows(files, view, { table: 'dispatch_outbox', column: 'closed_at', from: Math.max(from, gone), before: until })
   return [
     effect('runs', 'finished_at', runs),
     effect('tasks', 'finished_at of the run', tasks),
