@@ -82,7 +82,8 @@ export async function lookupRows(source: RowSource, keys: readonly RowKey[]): Pr
   const ofDay = await askDayFilters(source, sorted)
   const asked = await Promise.all(
     parts.map(async (part) => {
-      const candidates = await candidatesOf(source, part, part.day_filter === undefined ? sorted : (ofDay.get(part.day_filter) ?? sorted))
+      const admitted = part.day_filter === undefined ? sorted : (ofDay.get(part.day_filter) ?? sorted)
+      const candidates = await candidatesOf(source, part, admitted)
       return candidates.length === 0 ? [] : files.lookup(table, [part], candidates)
     }),
   )
@@ -104,12 +105,12 @@ async function askDayFilters(
     if (day_filter === undefined || ofDay.has(day_filter)) continue
     const asked = filters({ filter: day_filter })
     const filter = asked instanceof Promise ? await asked : asked
-    ofDay.set(day_filter, filter === undefined ? sorted : admitted(table, filter, sorted))
+    ofDay.set(day_filter, filter === undefined ? sorted : admittedBy(table, filter, sorted))
   }
   return ofDay
 }
 
-const admitted = (table: TableName, filter: Filter, keys: readonly WantedKey[]): readonly WantedKey[] =>
+const admittedBy = (table: TableName, filter: Filter, keys: readonly WantedKey[]): readonly WantedKey[] =>
   keys.filter((wanted) => {
     wanted.digest ??= keyDigest(filterKeyOf(table, wanted.key))
     return mightContain(filter, wanted.digest)
@@ -124,7 +125,7 @@ async function candidatesOf({ table, filters }: RowSource, part: Part, sorted: r
   const asked = filters(part)
   const filter = asked instanceof Promise ? await asked : asked
   if (filter === undefined) return inRange.map(({ key }) => key)
-  return admitted(table, filter, inRange).map(({ key }) => key)
+  return admittedBy(table, filter, inRange).map(({ key }) => key)
 }
 
 function firstIndex(sorted: readonly WantedKey[], isPast: (key: RowKey) => boolean): number {

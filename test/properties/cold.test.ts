@@ -2,6 +2,8 @@
 
 import { describe, expect, test } from '@jest/globals'
 import { verify } from '../../src/compactor/verify.js'
+import { DAY_MS, instantMs } from '../../src/core/time.js'
+import { RETENTION } from '../../src/projections/retention.js'
 import { keyOfRow, type LooseRow, type RowKey, TABLE_NAMES, type TableName, tableNamed } from '../../src/projections/tables.js'
 import { readNewest } from '../../src/readers/newest.js'
 import { createReader, type View } from '../../src/readers/reader.js'
@@ -102,6 +104,8 @@ describe('cold parts', () => {
       const counts = COLD_TABLES.map((table) => ({ table, isCold: (cold.get(table) ?? []).some(({ rows }) => rows > 0) }))
       expect(counts).toEqual(COLD_TABLES.map((table) => ({ table, isCold: true })))
       expect([...(cold.get('runs') ?? [])].length).toBeGreaterThan(1)
+      const expired = instantMs(view.snapshot.revision.fold_time) - (RETENTION.outbox_days + 1) * DAY_MS
+      for (const { times } of cold.get('dispatch_outbox') ?? []) expect(times['closed_at']?.[1]).toBeGreaterThan(expired)
       const random = createRandom(`cold-reads/${seed}`)
       await expectSameReads(random, view, await latest(whole))
       expect(await newestOf(view, 4)).toEqual(await newestOf(await latest(whole), 4))

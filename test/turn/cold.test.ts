@@ -2,16 +2,18 @@
 // lost where a row changes afterwards.
 
 import { beforeAll, describe, expect, test } from '@jest/globals'
+import { coldMoveOf } from '../../src/compactor/base/cold.js'
 import { verify } from '../../src/compactor/verify.js'
 import { manualScheduleRunKey, manualTickId } from '../../src/core/keys.js'
+import { FOLD_VERSION } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, instantMs, instantText, MINUTE_MS } from '../../src/core/time.js'
-import { coldCut } from '../../src/projections/retention.js'
+import { coldCut, RETENTION } from '../../src/projections/retention.js'
 import type { LooseRow } from '../../src/projections/tables.js'
 import { readNewest } from '../../src/readers/newest.js'
 import { createReader, type View } from '../../src/readers/reader.js'
 import type { ObjectStore } from '../../src/storage/object-store.js'
 import { openColdList } from '../../src/tables/cold/list.js'
-import { COLD_PREFIX, type ColdList } from '../../src/tables/revision.js'
+import { COLD_PREFIX, type ColdList, type Revision } from '../../src/tables/revision.js'
 import { partsOf } from '../../src/tables/snapshot.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import { createPlainFiles } from '../fixtures/plain-files.js'
@@ -68,6 +70,34 @@ type Seen = {
   readonly lists: ReadonlyMap<string, readonly ColdList[]> /** Of what a checkpoint says of these tables. */
   readonly bytes: number
 }
+
+describe('what goes', () => {
+  const at = (fold_time: string, cold_after_days = RETENTION.cold_after_days) =>
+    ({ fold_time, retention: { ...RETENTION, cold_after_days } }) as Revision
+  const through = (text: string) => ({ cold_through: instantMs(text) })
+
+  test('goes by fold time alone, and by whole days of it', () => {
+    const before = (revision: Revision) => instantText(coldMoveOf({ cold_through: null }, revision)?.before ?? 0)
+    expect(before(at('2025-01-15T00:00:00.000Z'))).toBe('2025-01-08T00:00:00.000Z')
+    expect(before(at('2025-01-15T23:59:59.999Z'))).toBe('2025-01-08T00:00:00.000Z')
+    expect(before(at('2025-01-16T00:00:00.000Z'))).toBe('2025-01-09T00:00:00.000Z')
+  })
+
+  test('goes once a day, and never comes back where the limit is set later', () => {
+    const done = through('2025-01-08T00:00:00.000Z')
+    expect(coldMoveOf(done, at('2025-01-15T23:59:59.999Z'))).toBeUndefined()
+    expect(coldMoveOf(done, at('2025-01-16T00:00:00.000Z'))?.slices).toEqual([
+      { day: '2025-01-08', from: Number.NEGATIVE_INFINITY, before: instantMs('2025-01-08T00:00:00.000Z'), is_late: true },
+      { day: '2025-01-08', from: instantMs('2025-01-08T00:00:00.000Z'), before: instantMs('2025-01-09T00:00:00.000Z'), is_late: false },
+    ])
+    expect(coldMoveOf(done, at('2025-01-20T00:00:00.000Z', 14))).toBeUndefined()
+  })
+
+  test('goes a week at a time at most, with what is older beside the first day of it', () => {
+    const days = coldMoveOf({ cold_through: null }, at('2026-01-15T00:00:00.000Z'))?.slices.map(({ day }) => day)
+    expect(days).toEqual(['01', '01', '02', '03', '04', '05', '06', '07'].map((day) => `2026-01-${day}`))
+  })
+})
 
 describe('a workspace of some weeks', () => {
   const scenario = createScenario({ seed: 'cold days' })
@@ -227,9 +257,8 @@ describe('a row that changes after it has gone cold', () => {
 
   test('is read as it is now: from above the base, from the base, and as a late one from another part', async () => {
     const { world, say, writer, decider, tell } = scenario
-    await tellDays(scenario, [0, 1, 9, 10])
-    const [tick] = await coldTicks()
-    expect(tick?.is_late ?? false).toBe(false)
+    // The rows of the first two days go in February, to parts of January; what is said of them then goes to one of February.
+    await tellDays(scenario, [0, 1, 28, 29])
     const keeper = world.start('changer')
     const again = say.runRequested(
       'user:again',
@@ -254,8 +283,10 @@ describe('a row that changes after it has gone cold', () => {
     })
     const view = await expectNewest(again.event_id, 5)
     const holders = (await coldTicks()).filter(({ min_key, max_key }) => String(min_key[1]) <= TICK[1] && TICK[1] <= String(max_key[1]))
-    expect(holders.length).toBeGreaterThan(1)
-    expect(holders.at(-1)?.is_late).toBe(true)
+    expect(holders.map(({ day, is_late }) => [day.slice(0, 7), is_late])).toEqual([
+      ['2025-01', true],
+      ['2025-02', true],
+    ])
     for (const { times } of partsOf(view.snapshot, 'schedule_ticks'))
       expect(times['scheduled_for']?.[0]).toBeGreaterThan(world.time.now() - 8 * DAY_MS - MINUTE_MS)
     await scenario.expectInvariants()
@@ -267,6 +298,44 @@ describe('a row that changes after it has gone cold', () => {
       await Promise.all((snapshot.checkpoint.cold.get('schedule_ticks') ?? []).map((list) => openColdList(scenario.world.bucket, list)))
     ).flat()
   }
+})
+
+describe('a process of another fold version', () => {
+  const tellOne = async (scenario: Scenario, fold_version: number) => {
+    const { world, decider, writer, tell, say } = scenario
+    const { turn } = decider(`version ${fold_version}`, { reconcile: foldOnly, fold_version })
+    await tell(async () => {
+      await writer('a word').append([
+        say.poolDefined('pool:small', fold_version, { at: world.time.now(), request: String(world.time.now()) }),
+      ])
+      await turn()
+    })
+  }
+
+  test('that is older reads no cold parts, and none are made before the first turn of this one', async () => {
+    const scenario = createScenario({ seed: 'cold before' })
+    const { world, tell, say, writer } = scenario
+    const run = say.runRequested('user:1')
+    await tell(async () => void (await writer().append([run, say.runCancelRequested(run.payload.run_id)])))
+    await tellOne(scenario, FOLD_VERSION - 1)
+    await tell(async () => world.time.sleep(9 * DAY_MS))
+    await tellOne(scenario, FOLD_VERSION - 1)
+    const keeper = world.start('keeper')
+    await tell(async () => void (await merge(keeper, true)))
+    expect((await latest(scenario)).snapshot.checkpoint.cold.size).toBe(0)
+    await tellOne(scenario, FOLD_VERSION)
+    await tell(async () => void (await merge(keeper)))
+    expect([...(await latest(scenario)).snapshot.checkpoint.cold.keys()]).toEqual(['runs'])
+  })
+
+  test('that is newer takes them over with its first checkpoint', async () => {
+    const scenario = createScenario({ seed: 'cold after' })
+    await tellDays(scenario, [0, 9])
+    await tellOne(scenario, FOLD_VERSION + 1)
+    const { snapshot, row } = await latest(scenario)
+    expect(snapshot.checkpoint.fold_version).toBe(FOLD_VERSION + 1)
+    expect((await row('runs', [runIdOf(keyOf('0'))]))?.['state']).toBe('CANCELLED')
+  })
 })
 
 describe('verify', () => {

@@ -85,8 +85,7 @@ type Tests = {
   readonly of: readonly { readonly slice: Slice; readonly test: ColdTest }[]
 }
 
-/** undefined: the base has no row that would go. What L0 files alone have waits for the next day: their instants are not
- *  known, and to read them all at each merge would cost more than a late row does. */
+/** undefined: no row would go. What instants L0 files have is not known: they are looked through, once a day. */
 function testsOf(table: TableName, parts: readonly Part[], { move, newest, moved }: MoveRequest): Tests | undefined {
   const { cold } = tableNamed(table)
   if (cold === undefined) return undefined
@@ -95,9 +94,9 @@ function testsOf(table: TableName, parts: readonly Part[], { move, newest, moved
   const expired = expiryCut(table, instantMs(newest.fold_time), newest.retention)
   // What expires by the same instant goes for good, and not to cold parts first.
   const earliest = expired?.column === column ? expired.at : Number.NEGATIVE_INFINITY
-  const isDue = parts.some(({ times }) => {
+  const isDue = parts.some(({ times, level }) => {
     const range = times[column]
-    return range !== undefined && range[0] < move.before && range[1] >= earliest
+    return range === undefined ? level === 0 : range[0] < move.before && range[1] >= earliest
   })
   if (!isDue || earliest >= move.before) return undefined
   const testOf = ({ from, before }: Pick<Slice, 'from' | 'before'>): ColdTest => ({
