@@ -57,7 +57,8 @@ describe('a week and a half of idempotency keys', () => {
   })
 
   test('are asked by the day: of a key that is nowhere no hour of a finished one', async () => {
-    const parts = await keyParts()
+    // An hour has a key or two here: as if each had keys from all over, so that none is left out by them.
+    const parts = (await keyParts()).map((part) => ({ ...part, min_key: [''], max_key: ['\uffff'] }))
     const asked: (string | null)[] = []
     const filters = createFilterCache({ store: world.bucket })
     const source = {
@@ -70,8 +71,7 @@ describe('a week and a half of idempotency keys', () => {
       },
       overlay: () => undefined,
     } as const
-    // A key in the range of all others, so that no part is left out by its keys.
-    const nowhere: RowKey = [`${said[said.length - 2]}0`]
+    const nowhere: RowKey = ['run_requested:nowhere']
     expect(await lookupRows(source, [nowhere])).toEqual([])
     const ofDays = new Set(parts.flatMap(({ day_filter }) => day_filter ?? []))
     const hours = parts.filter(({ day_filter }) => day_filter !== undefined)
