@@ -3,7 +3,7 @@
 
 import { createHash } from 'node:crypto'
 import { canonicalJson } from '../../src/core/canonical.js'
-import { instantMs } from '../../src/core/time.js'
+import { instantMs, stampMs } from '../../src/core/time.js'
 import { segmentName } from '../../src/ledger/segment.js'
 import type { LooseRow, TableName } from '../../src/projections/tables.js'
 import { type Evidence, PACKED, type StoredEvent, type StoredSegment } from './evidence.js'
@@ -76,10 +76,11 @@ export function checkOutcomes(evidence: Evidence): string[] {
   return problems
 }
 
+/** By the first segment and not by the revision that folded it: one turn may fold what came in weeks. */
 const isOlderThanKeys = ({ revisions }: Evidence): boolean => {
-  const [first, last] = [revisions.find(({ segments }) => segments.length > 0), revisions.at(-1)]
+  const [first, last] = [revisions.find(({ segments }) => segments.length > 0)?.segments[0], revisions.at(-1)]
   if (first === undefined || last === undefined) return false
-  return instantMs(last.fold_time) - instantMs(first.fold_time) > last.retention.idempotency_hours * 3_600_000
+  return instantMs(last.fold_time) - stampMs(first.creation_time) > last.retention.idempotency_hours * 3_600_000
 }
 
 /** I2: what was refused was not applied as well, unless it is in the ledger twice and was judged twice. */

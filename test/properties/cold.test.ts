@@ -13,8 +13,8 @@ import { coldStory, NEVER_COLD, tellColdStory } from '../fixtures/cold-story.js'
 import { createRandom, type Random } from '../fixtures/random.js'
 import type { Scenario } from '../fixtures/scenario.js'
 
-const SEEDS = [1, 2]
-/** Months of turns, told twice. */
+const SEEDS = [1]
+/** Months of turns, told twice: half a minute, alone on a machine. */
 const TIMEOUT_MS = 240_000
 const COLD_TABLES = TABLE_NAMES.filter((table) => tableNamed(table).cold !== undefined)
 
@@ -59,7 +59,7 @@ async function expectSameReads(random: Random, moved: View, whole: View): Promis
   for (const table of TABLE_NAMES) {
     const { rows } = await whole.page(table, { limit: 1_000_000 })
     expect({ table, rows: plain((await moved.page(table, { limit: 1_000_000 })).rows) }).toEqual({ table, rows: plain(rows) })
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 6; i++) {
       const where = conditionsOf(random, table, rows)
       const after = rows.length > 0 && random.isTrue(0.4) ? { after: keyOfRow(table, random.pick(rows)) } : {}
       const scan: Scan = { ...(where === undefined ? {} : { where }), limit: random.pick([1, 5, 1_000]), ...after }
