@@ -5,8 +5,8 @@ import { canonicalJson } from '../core/canonical.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
 import { compareRows, keyOfRow, type LooseRow, type RowKey, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
-import { partsOf, type Snapshot, type TableStore } from '../tables/snapshot.js'
-import type { FileReference } from '../tables/table-files.js'
+import { filesAt } from '../tables/cold/files-at.js'
+import type { Snapshot, TableStore } from '../tables/snapshot.js'
 
 export type Difference = {
   readonly table: string
@@ -29,8 +29,8 @@ export async function compareTables(
   const differences: Difference[] = []
   let row_count = 0
   for (const table of TABLE_NAMES) {
-    const left = cursorOf(live, liveSnapshot, table)
-    const right = cursorOf(replayed, replayedSnapshot, table)
+    const left = await cursorOf(live, liveSnapshot, table)
+    const right = await cursorOf(replayed, replayedSnapshot, table)
     const isDifferent = differenceIn(table)
     while (differences.length < DIFFERENCES_MAX) {
       // Only at the end of a batch: waiting for each row would cost more than comparing it.
@@ -52,10 +52,11 @@ export async function compareTables(
 }
 
 /** The rows of a table in key order, a batch in memory at a time. */
-function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName) {
+async function cursorOf({ store, files }: TableStore, snapshot: Snapshot, table: TableName) {
   const fold_time = instantMs(snapshot.revision.fold_time)
   const { retention } = snapshot.revision
-  const batches = files.stream(table, filesOf(snapshot, table))[Symbol.asyncIterator]()
+  const all = await filesAt(store, snapshot, table)
+  const batches = files.stream(table, all)[Symbol.asyncIterator]()
   let rows: readonly LooseRow[] = []
   let at = 0
   let isOver = false
@@ -73,12 +74,6 @@ function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName) {
     },
     close: async () => void (await batches.return?.()),
   }
-}
-
-/** Every file of a table at a revision, base and L0 alike. */
-function filesOf(snapshot: Snapshot, table: TableName): FileReference[] {
-  const fresh = snapshot.deltas.flatMap(({ files_added }) => files_added.filter((file) => file.table === table))
-  return [...partsOf(snapshot, table), ...fresh]
 }
 
 /** What differs between two rows of one key, of which one may be missing. */

@@ -315,6 +315,9 @@ export const DELTAS_MAX = 512
 export const DELTAS_SLOW_MS = SECOND_MS
 /** A few megabytes: large enough to be worth a file, small enough to be fetched for one page. */
 export const FILE_ROWS_MAX = 128 * 1_024
+/** Days that go cold at once and get parts of their own; what is older goes with the first of them. More than one only where
+ *  nobody published for a day, and at first. */
+export const COLD_DAYS_APART_MAX = 7
 export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */
 export const READER_PIN_MS = 10 * MINUTE_MS

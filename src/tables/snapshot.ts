@@ -176,8 +176,9 @@ export const partsOf = (snapshot: Snapshot, table: TableName): readonly Part[] =
 export const freshParts = (delta: Revision, table: TableName): Part[] =>
   delta.files_added.filter((file) => file.table === table).map((file) => freshPart(file, {}))
 
-/** Every file that has rows of the table at this revision. They overlap: of a key the highest row_version counts. */
-export const filesAt = (snapshot: Snapshot, table: TableName): readonly Part[] => [
+/** Every file above the cold parts that has rows of the table at this revision. They overlap: of a key the highest
+ *  row_version counts. */
+export const filesAbove = (snapshot: Snapshot, table: TableName): readonly Part[] => [
   ...partsOf(snapshot, table),
   ...snapshot.deltas.flatMap((delta) => freshParts(delta, table)),
 ]

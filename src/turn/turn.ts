@@ -22,7 +22,7 @@ import type { OutcomeCounts } from '../tables/revision.js'
 import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
 import { decide } from './decide.js'
 import { foldSegments, readSegments } from './fold-segments.js'
-import { differingHotRows, loadHotState } from './hot-state.js'
+import { differingHotRows, endedRunIn, loadHotState } from './hot-state.js'
 import { noteWaiting } from './mended.js'
 import { findMissed, listNewSegments } from './order.js'
 import { createOutages, unheardHoldMs } from './outage.js'
@@ -191,13 +191,14 @@ export function createTurn(deps: TurnDeps): Turn {
     pass.lag_ms = lagOf(pass)
     for (;;) {
       const lookup = lookupIn(deps, filters, workspace)
+      const endedRun = endedRunIn(deps, filters, workspace.snapshot)
       if (pass.queue.length > 0) {
         pass.pending.first_folded_at ??= deps.clock.elapsed()
         await foldSegments(deps, workspace.rows, lookup, pass.pending, await readSegments(deps.store, takeSlice(pass)))
       }
       // Controllers are asked when everything listed is folded: what they would say may lie further back in the queue, and
       // no deadline is judged while the answer to it may be there.
-      const spoken = pass.queue.length === 0 ? await decide(deps, workspace, pass, lookup) : 'quiet'
+      const spoken = pass.queue.length === 0 ? await decide(deps, workspace, pass, { lookup, endedRun }) : 'quiet'
       const isTimeUp = deps.clock.elapsed() - pass.started >= TURN_MS_MAX
       const isDone = pass.queue.length === 0 && spoken === 'quiet'
       const isLast = isTimeUp || isDone || spoken === 'cut_off'

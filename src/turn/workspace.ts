@@ -2,18 +2,10 @@
 // segments of the open minutes are folded. All of it comes from published documents.
 
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
-import { type FilterCache, lookupRows } from '../tables/lookup.js'
-import { layersOf, overlayRow } from '../tables/overlay.js'
+import type { FilterCache } from '../tables/lookup.js'
 import type { Revision } from '../tables/revision.js'
-import {
-  openSegmentNames,
-  openSnapshot,
-  type PublishedPointer,
-  partsOf,
-  type Snapshot,
-  stillOpen,
-  type TableStore,
-} from '../tables/snapshot.js'
+import { rowsAt } from '../tables/rows-at.js'
+import { openSegmentNames, openSnapshot, type PublishedPointer, type Snapshot, stillOpen, type TableStore } from '../tables/snapshot.js'
 import { followDeltas, loadHotState } from './hot-state.js'
 import type { Lookup } from './load.js'
 
@@ -55,12 +47,8 @@ function reaches(snapshot: Snapshot, held: Revision): boolean {
   return next?.previous === held.revision
 }
 
-/** Rows of the published revision: the overlay first, then the base through filters and key ranges. */
-export function lookupIn({ files }: TableStore, filters: FilterCache, workspace: Workspace): Lookup {
-  const { snapshot } = workspace
+/** Rows of the published revision: the overlay first, then the base and the cold parts through filters and key ranges. */
+export function lookupIn(tables: TableStore, filters: FilterCache, { snapshot }: Workspace): Lookup {
   if (snapshot === undefined) return async () => []
-  return async (table, keys) => {
-    const layers = await layersOf(snapshot.overlay, table)
-    return lookupRows({ files, table, parts: partsOf(snapshot, table), filters, overlay: (key) => overlayRow(layers, key) }, keys)
-  }
+  return (table, keys) => rowsAt({ ...tables, snapshot, filters }, table, keys)
 }

@@ -76,6 +76,7 @@ export function checkOutcomes(evidence: Evidence): string[] {
   return problems
 }
 
+/** By the first segment and not by the revision that folded it: one turn may fold what came in weeks. */
 const isOlderThanKeys = ({ revisions }: Evidence): boolean => {
   const [first, last] = [revisions.flatMap(({ segments }) => segments)[0], revisions.at(-1)]
   if (first === undefined || last === undefined) return false

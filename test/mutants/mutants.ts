@@ -3,6 +3,7 @@
 // mutant has to follow.
 
 import { AS_OF } from './as-of.js'
+import { COLD } from './cold.js'
 import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
 import { LIMITS } from './limits.js'
@@ -479,6 +480,7 @@ export const MUTANTS: readonly Mutant[] = [
   AS_OF,
   RETENTION_MUTANTS,
   PACKS,
+  COLD,
   STORE,
   SQL,
   EXECUTION,
