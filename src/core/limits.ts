@@ -273,6 +273,13 @@ export const BACKSTOP_MS = MINUTE_MS
 export const BACKSTOP_IDLE_MS_MAX = 10 * MINUTE_MS
 /** A reader that asked for what is fresh waits at most this long for the publish, and says when it was cut. */
 export const FRESH_WAIT_MS_MAX = SECOND_MS
+/** What such a reader folds by itself. Beyond it the turn is behind, and a preview of what it will publish says little. */
+export const FRESH_FOLD_EVENTS_MAX = 5_000
+export const FRESH_FOLD_AGE_MS_MAX = MINUTE_MS
+/** A fold that takes longer is cut off, and the publish waited for. */
+export const FRESH_FOLD_MS_MAX = 200
+/** Events folded before the next look at the time: other requests wait for so long. */
+export const FRESH_FOLD_SLICE_EVENTS = 500
 /** The pointer is read by everyone, all the time. */
 export const POINTER_BYTES_MAX = 64 * KB
 export const CHAIN_PAGE_REVISIONS = 1_000
