@@ -155,8 +155,21 @@ export async function readDelta(tables: TableStore, delta: Revision, isWanted: (
   return new Map(await Promise.all(files.map(async ([table, { load }]) => [table, await load()] as const)))
 }
 
+type DeltaFiles = ReadonlyMap<TableName, RowsToLoad>
+
+/** By the document itself, which a process holds once: who follows the hot rows and the overlay above the base read the same files. */
+const filesOfDeltas = new WeakMap<Revision, DeltaFiles>()
+
 /** The same, by table, and none of them read before it is asked for. */
-function deltaFiles({ store, files }: TableStore, delta: Revision): ReadonlyMap<TableName, RowsToLoad> {
+function deltaFiles(tables: TableStore, delta: Revision): DeltaFiles {
+  const known = filesOfDeltas.get(delta)
+  if (known !== undefined) return known
+  const files = filesToLoad(tables, delta)
+  filesOfDeltas.set(delta, files)
+  return files
+}
+
+function filesToLoad({ store, files }: TableStore, delta: Revision): DeltaFiles {
   return new Map(
     delta.files_added.map((file) => {
       const load = async () => {
