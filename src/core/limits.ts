@@ -288,6 +288,11 @@ export const TURN_DEADLINE_MS = 10 * MINUTE_MS
 /** How often a turn compares its memory with what a fresh start would load: drift would be a bug, and must not last. */
 export const HOT_STATE_CHECK_INTERVAL_MS = 3_600_000
 
+/** How often a process that takes no turns looks for newer revisions, to take over at once: what it reads to do so costs some
+ *  cents a day. Less and less often where it finds none, as where it publishes them itself. */
+export const FOLLOW_MS = 5 * SECOND_MS
+export const FOLLOW_IDLE_MS_MAX = MINUTE_MS
+
 /** Events read and folded before the next look at the time: a slice stays well below PUBLISH_AFTER_MS. */
 export const SLICE_EVENTS_MAX = 4_000
 /** Rounds of decisions in one turn. A controller that has more to say than this repeats itself. */
