@@ -11,9 +11,10 @@ import { readStats } from '../readers/stats.js'
 import { createApiMetrics } from '../telemetry/api-metrics.js'
 import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
-import { type Deps, openAppender, openDeps, openReader, openTail } from './deps.js'
+import { type Deps, openAppender, openDeps, openReader } from './deps.js'
 import { openVerifier } from './oidc-config.js'
 import { onDemand } from './on-demand.js'
+import { openTail } from './tail.js'
 import { attributesOf, openTracing } from './tracing.js'
 
 type Api = { readonly url: string; readonly stop: () => Promise<void> }

@@ -9,7 +9,6 @@ import type { Clock } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
 import type { Appender } from '../ledger/append.js'
 import { RETENTION } from '../projections/retention.js'
-import type { Tail } from '../readers/fresh.js'
 import { createReader, type Reader } from '../readers/reader.js'
 import { createLocalStore } from '../storage/local.js'
 import type { ObjectStore } from '../storage/object-store.js'
@@ -19,7 +18,6 @@ import { scopedStore } from '../storage/scoped.js'
 import { createFileCache, type FileCache } from '../tables/cache.js'
 import { createParquetFiles } from '../tables/parquet-files.js'
 import type { TableFiles } from '../tables/table-files.js'
-import { createFreshTail } from '../turn/fresh-tail.js'
 import type { TurnDeps } from '../turn/pass.js'
 import { foldOnly } from '../turn/reconcile.js'
 import { systemClock, systemRandom } from './clock.js'
@@ -100,10 +98,6 @@ export const turnDeps = (deps: Deps, appender: Appender, log?: (message: string)
 })
 
 export const openReader = (deps: Deps): Reader => createReader(deps)
-
-/** What fresh reads are answered from, between two publishes. */
-export const openTail = (deps: Deps, reader: Reader, { now }: Pick<Appender, 'now'>): Tail =>
-  createFreshTail({ ...deps, reader, now, retention: RETENTION })
 
 /** Tables of a replay: a folder of its own without fsync, gone when it is closed. */
 export async function openScratch(

@@ -93,6 +93,26 @@ describe('a fresh read', () => {
     })
   })
 
+  test('shares no look that began before the question', async () => {
+    const { say, writer, turn, tell, world, capOf } = createStory()
+    await tell(async () => {
+      await turn()
+      const { append } = writer()
+      await append([say.poolDefined('pool:x', 1)])
+      // It has listed, and reads what it found.
+      const asked = new Promise<number | undefined>((resolve) => {
+        once(world, 'before', { process: 'reader', operation: 'get', name: 'ledger/' }, async () => {
+          await append([say.poolDefined('pool:x', 2)])
+          resolve(undefined)
+        })
+      })
+      const early = capOf()
+      await asked
+      expect(await capOf()).toBe(2)
+      expect(await early).toBe(1)
+    })
+  })
+
   test('asks for a turn where something is unpublished, and for none where nothing is', async () => {
     const { say, writer, turn, tell, fresh, pokes, calls } = createStory()
     await tell(async () => {
