@@ -49,7 +49,7 @@ export type Snapshot = {
 }
 
 /** What was folded in memory alone. The same id is the same rows, in one process. */
-export type Unpublished = { readonly id: string; readonly tables: ReadonlySet<TableName> }
+export type Unpublished = { readonly id: string; readonly tables: ReadonlySet<TableName>; readonly segments: readonly string[] }
 
 /** Where table files and documents are read from. */
 export type TableStore = { readonly store: ObjectStore; readonly files: TableFiles }
@@ -235,7 +235,7 @@ export function snapshotAfterPublish(
 export async function previewOf(
   { revision, checkpoint, deltas, overlay }: Snapshot,
   changed: ChangedRows,
-  { id, fold_time }: { readonly id: string; readonly fold_time: number },
+  { fold_time, ...unpublished }: Omit<Unpublished, 'tables'> & { readonly fold_time: number },
 ): Promise<Snapshot> {
   const tables = new Set(changed.keys())
   // Decoded in the snapshot's own overlay: each preview of it would do it again.
@@ -245,6 +245,6 @@ export async function previewOf(
     checkpoint,
     deltas,
     overlay: overlayWith(overlay, revision.sequence + 1, changed),
-    unpublished: { id, tables },
+    unpublished: { ...unpublished, tables },
   }
 }

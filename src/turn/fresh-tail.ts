@@ -112,7 +112,9 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
     const { rows } = standing
     rows.stamp(snapshot.revision.sequence + 1)
     fold_count += 1
-    const preview = { id: `unpublished ${fold_count}`, fold_time: folded.pending.fold_time }
+    const { heads, pending } = folded
+    const segments = heads.map(({ segment_name }) => segment_name)
+    const preview = { id: `unpublished ${fold_count}`, segments, fold_time: pending.fold_time }
     return reader.viewOf(await previewOf(snapshot, rows.dirtyRows(), preview))
   }
 

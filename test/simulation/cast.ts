@@ -181,8 +181,13 @@ function decide(
   version: DeciderVersion,
   fold_version: number,
 ): () => Promise<void> {
-  const { turn } = createDecider(world, process, { reconcile: stubDecider(version), fold_version })
+  const { turn, follow } = createDecider(world, process, { reconcile: stubDecider(version), fold_version })
   return async () => {
+    // One that stands by for a while, and takes over later.
+    if (process.random.isTrue(0.2)) {
+      await follow()
+      return
+    }
     const names = [...missed]
     missed.clear()
     for (let turns = 0; turns < 3; turns++) if (!(await turn(names.length === 0 ? {} : { missed: names })).more) return
@@ -205,14 +210,16 @@ function maintain(world: World, process: Process, { hint }: Stagehands, page_rev
 const PINNED_MS_MAX = 8 * MINUTE_MS
 
 function read(world: World, process: Process): () => Promise<void> {
-  const { reader, look, lookAt, fresh } = createTableReader(world, process)
   const { random, clock } = process
+  const { reader, look, lookAt, fresh } = createTableReader(world, process, { folds: random.isTrue(0.7) })
   return async () => {
     const draw = random.below(4)
     const began = world.time.now()
     try {
       if (draw === 0) {
-        await fresh(() => undefined)
+        // A preview can be read like any other view.
+        const { view } = await fresh(() => undefined)
+        if (view?.snapshot.unpublished !== undefined) for (const table of TABLE_NAMES) await view.page(table, { limit: 5 })
       } else if (draw === 1) {
         // What is kept until it will have been opened, however long the store takes.
         const kept = keptPointers(world.oracle.pointers, world.time.now() + PINNED_MS_MAX)
