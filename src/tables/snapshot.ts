@@ -235,13 +235,13 @@ export function snapshotAfterPublish(
 export async function previewOf(
   { revision, checkpoint, deltas, overlay }: Snapshot,
   changed: ChangedRows,
-  { fold_time, ...unpublished }: Omit<Unpublished, 'tables'> & { readonly fold_time: number },
+  { fold_time, retention, ...unpublished }: Omit<Unpublished, 'tables'> & Pick<Revision, 'retention'> & { readonly fold_time: number },
 ): Promise<Snapshot> {
   const tables = new Set(changed.keys())
   // Decoded in the snapshot's own overlay: each preview of it would do it again.
   await Promise.all([...tables].map((table) => layersOf(overlay, table)))
   return {
-    revision: { ...revision, fold_time: instantText(fold_time) },
+    revision: { ...revision, retention, fold_time: instantText(fold_time) },
     checkpoint,
     deltas,
     overlay: overlayWith(overlay, revision.sequence + 1, changed),

@@ -5,6 +5,7 @@ import { isOperatingError } from '../core/errors.js'
 import { FOLD_VERSION, FRESH_FOLD_AGE_MS_MAX, FRESH_FOLD_EVENTS_MAX, FRESH_FOLD_MS_MAX, FRESH_FOLD_SLICE_EVENTS } from '../core/limits.js'
 import { type Clock, compareStamps, stampMs } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
+import { retentionIn } from '../projections/retention-settings.js'
 import type { Tail, TailAnswer } from '../readers/fresh.js'
 import { closedThroughOf } from '../readers/fresh.js'
 import type { Reader, View } from '../readers/reader.js'
@@ -114,7 +115,12 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
     fold_count += 1
     const { heads, pending } = folded
     const segments = heads.map(({ segment_name }) => segment_name)
-    const preview = { id: `unpublished ${fold_count}`, segments, fold_time: pending.fold_time }
+    const preview = {
+      id: `unpublished ${fold_count}`,
+      segments,
+      fold_time: pending.fold_time,
+      retention: retentionIn(rows, deps.retention),
+    }
     return reader.viewOf(await previewOf(snapshot, rows.dirtyRows(), preview))
   }
 

@@ -24,7 +24,7 @@ export const FRESH: readonly Mutant[] = [
   },
   {
     name: 'preview with the fold time of its revision',
-    edits: [{ file: 'src/tables/snapshot.ts', find: 'revision: { ...revision, fold_time: instantText(fold_time) }', replace: 'revision' }],
+    edits: [{ file: 'src/tables/snapshot.ts', find: 'retention, fold_time: instantText(fold_time) }', replace: 'retention }' }],
     killed_by: same,
   },
   {
