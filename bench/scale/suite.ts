@@ -13,7 +13,7 @@ import { benchReads } from '../truth/read.js'
 import { openBench, STORY_START, withFolder } from '../workspace.js'
 import { benchFiles } from './files.js'
 import { benchFilters } from './filters.js'
-import { benchColdStart, benchTakeover } from './starts.js'
+import { benchColdStart, benchFollower, benchTakeover } from './starts.js'
 
 export const SCALE_NAMES: readonly string[] = ['history', 'random', 'memory', 'read', 'takeover', 'cold', 'files', 'replay', 'filters']
 
@@ -60,6 +60,7 @@ async function measure(folder: string, report: Report, options: LargeOptions): P
   }
   const large = openBench(folder, { unit: 'hour', start: STORY_START + 8 * DAY_MS })
   if (isAsked('takeover')) await benchTakeover(report, large, size)
+  if (isAsked('takeover')) await benchFollower(report, large, size)
   if (isAsked('cold')) await benchColdStart(report, large, size)
   if (isAsked('history')) await benchHistory(report, options, large, size)
   if (isAsked('random')) await benchRandomHistory(report, options, large, size)

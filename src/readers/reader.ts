@@ -85,11 +85,12 @@ export function createReader(tables: TableStore): Reader {
 /** By name, with the files that it was made of. */
 type Derivations = Map<string, { readonly made_of: string; readonly value: Promise<unknown> }>
 
-/** The files that hold these tables at this revision: the same files are the same rows. */
-const filesOf = ({ checkpoint, deltas }: Snapshot, tables: readonly TableName[]): string =>
+/** The files that hold these tables at this revision: the same files are the same rows. A preview has rows in no file. */
+const filesOf = ({ checkpoint, deltas, unpublished }: Snapshot, tables: readonly TableName[]): string =>
   [
     checkpoint.name,
     ...deltas.flatMap(({ files_added }) => files_added.filter(({ table }) => tables.includes(table)).map(({ name }) => name)),
+    ...(unpublished !== undefined && tables.some((table) => unpublished.tables.has(table)) ? [unpublished.id] : []),
   ].join()
 
 function createView(tables: TableStore, filters: FilterCache, derivations: Derivations, snapshot: Snapshot): View {

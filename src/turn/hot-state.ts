@@ -4,7 +4,7 @@
 import { canonicalJson } from '../core/canonical.js'
 import type { EndedRun } from '../projections/ended-runs.js'
 import type { DepSatisfactionRow, TaskRow } from '../projections/run-table.js'
-import { type AnyRow, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
+import { type AnyRow, type ChangedRows, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
 import type { FilterCache } from '../tables/lookup.js'
 import { layersOf, overlayRows } from '../tables/overlay.js'
@@ -84,15 +84,19 @@ async function readAll(
   }
 }
 
-/** Takes in what other turns published since; merges change no row. */
-export async function followDeltas(tables: TableStore, rows: WorkingSet, deltas: readonly Revision[]): Promise<void> {
-  for (const delta of deltas) {
-    const changed = await readDelta(tables, delta)
+/** Of what other turns published since, the rows that may be hot, a revision after the other. Nothing is taken in yet: where a
+ *  file cannot be read, the memory is what it was. */
+export const readChanges = (tables: TableStore, deltas: readonly Revision[]): Promise<readonly ChangedRows[]> =>
+  Promise.all(deltas.map((delta) => readDelta(tables, delta, (table) => TABLES[table].residency !== 'on_disk')))
+
+/** Takes them in; merges change no row. */
+export function takeIn(rows: WorkingSet, changes: readonly ChangedRows[], applied_total: number): void {
+  for (const changed of changes) {
     // In the order of TABLE_NAMES: a run comes before its tasks, so that both know whether they stay.
     for (const table of TABLE_NAMES) {
       const changedRows = changed.get(table)
       if (changedRows !== undefined) rows.follow(table, [...changedRows.values()] as unknown as readonly AnyRow[])
     }
-    rows.followTotal(delta.applied_total)
   }
+  rows.followTotal(applied_total)
 }

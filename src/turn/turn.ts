@@ -65,6 +65,9 @@ export type TurnAnswer = {
 
 export type Turn = {
   readonly run: (request?: TurnRequest) => Promise<TurnAnswer>
+  /** Brings the memory to the newest revision and does nothing else, so that a turn here has the last few deltas to read where
+   *  another process has taken the turns so far. Whether there was a newer one. */
+  readonly follow: () => Promise<boolean>
   /** What this process stands on: for readers in the same process, and for tests. */
   readonly workspace: () => Workspace
 }
@@ -255,15 +258,22 @@ export function createTurn(deps: TurnDeps): Turn {
     throw conflict(`Another turn of this workspace published first, ${LOST_RACES_MAX} times in a row. Nothing is lost: ask again.`)
   }
 
+  /** What is followed is taken in whole or not at all: where it fails, the memory stands where it stood. */
+  async function followAlone(): Promise<boolean> {
+    const held = workspace.published?.pointer.revision
+    await follow()
+    return workspace.published?.pointer.revision !== held
+  }
+
   /** One after the other, however many ask at once: two in one memory would fold the same segments twice. */
   let previous: Promise<unknown> = Promise.resolve()
-  function run(request: TurnRequest = {}): Promise<TurnAnswer> {
-    const answer = previous.then(() => runAlone(request))
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    const answer = previous.then(work)
     previous = answer.catch(() => undefined)
     return answer
   }
 
-  return { run, workspace: () => workspace }
+  return { run: (request = {}) => alone(() => runAlone(request)), follow: () => alone(followAlone), workspace: () => workspace }
 }
 
 /** As the pass read it, and what has passed since by this process's own clock. */

@@ -6,6 +6,7 @@ import { AS_OF } from './as-of.js'
 import { COLD } from './cold.js'
 import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
+import { FRESH } from './fresh.js'
 import { LIMITS } from './limits.js'
 import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
@@ -477,6 +478,7 @@ export const MUTANTS: readonly Mutant[] = [
   PUBLISHING,
   MAINTENANCE,
   READING,
+  FRESH,
   AS_OF,
   RETENTION_MUTANTS,
   PACKS,

@@ -55,11 +55,12 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
   return { ...(await resultOf(world, { problems, kill_count: killCount() })), reached: reachedIn(world) }
 }
 
-/** What a sample of seeds has to come to, or packing and cold parts are not tried. */
-const reachedIn = ({ trace }: World): Readonly<Record<string, number>> => {
+/** What a sample of seeds has to come to, or packing, cold parts and folding by readers are not tried. */
+const reachedIn = ({ trace, oracle }: World): Readonly<Record<string, number>> => {
   const count = (pattern: RegExp) => trace.filter((line) => pattern.test(line)).length
   return {
     'segments that were packed while others worked': count(/ packer delete ledger\/orchestration\/\S+ deleted$/),
+    'fresh reads that folded by themselves': oracle.claims.filter(({ besides }) => besides !== undefined).length,
     'revisions that were bound while others worked': count(/ packer delete manifests\/orchestration\/revisions\/\S+ deleted$/),
     'sub-lists of cold parts that were written while others worked': count(/ merger put manifests\/orchestration\/cold\/\S+ stored$/),
   }
