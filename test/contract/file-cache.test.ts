@@ -102,11 +102,16 @@ describe('a cache of table files', () => {
     const { store, files } = await storeWith(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.parquet`))
     let now = 0
     let most = 0
+    let open = () => {}
+    const isFull = new Promise<void>((resolve) => (open = resolve))
     const watched: ObjectStore = {
       ...store,
       async get(name) {
         most = Math.max(most, ++now)
-        await new Promise((resolve) => setImmediate(resolve))
+        if (now === together) open()
+        await isFull
+        // Whoever else would come comes within a few rounds of the event loop.
+        for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve))
         now--
         return store.get(name)
       },
