@@ -425,6 +425,16 @@ const NEWEST_READ = turn(
 
 const READING: readonly Mutant[] = [
   {
+    name: 'files of a merge with one page a column',
+    edits: [{ file: 'src/tables/columns/parquet-writer.ts', find: "=== 'zstd' ? PAGE_BYTES", replace: "=== 'zstd' ? 16 * UNPAGED_BYTES" }],
+    killed_by: { file: 'test/contract/parquet-groups.test.ts', title: 'are read by pages: a row costs a fraction of its group' },
+  },
+  {
+    name: 'all files of a merge compared at once',
+    edits: [{ file: 'src/tables/cache.ts', find: 'taken + next.size <= room', replace: 'taken < room * 9' }],
+    killed_by: { file: 'test/contract/file-cache.test.ts', title: 'reads 1 of six files of 40 MB at a time' },
+  },
+  {
     name: 'newest row by event ULID in a look-up',
     edits: [
       {
