@@ -12,9 +12,10 @@ import type { LargeOptions, LargeTargets, SuiteOptions } from '../truth/options.
 import { benchReads } from '../truth/read.js'
 import { openBench, STORY_START, withFolder } from '../workspace.js'
 import { benchFiles } from './files.js'
+import { benchSoak } from './soak.js'
 import { benchColdStart, benchTakeover } from './starts.js'
 
-export const SCALE_NAMES: readonly string[] = ['history', 'random', 'memory', 'read', 'takeover', 'cold', 'files', 'replay']
+export const SCALE_NAMES: readonly string[] = ['history', 'random', 'memory', 'read', 'takeover', 'cold', 'files', 'replay', 'soak']
 
 /** 1,000,002 tasks and partitions, 4,333,342 keys, 100,000 segments. */
 const FULL_SIZE: LargeSize = { runs: 166_667, segments: 100_000 }
@@ -22,6 +23,9 @@ const QUICK_SIZE: LargeSize = { runs: 600, segments: 360 }
 
 /** Where a large workspace is kept that was built before: it takes a quarter of an hour. */
 const KEPT_VARIABLE = 'SERVO_BENCH_FOLDER'
+
+/** The file that `npm run soak -- --file` left: with none, a short soak is run, which is compared with no target. */
+const SOAK_VARIABLE = 'SERVO_BENCH_SOAK'
 
 /** Of a million of everything. */
 const TARGETS: LargeTargets = {
@@ -33,6 +37,8 @@ const TARGETS: LargeTargets = {
 
 export async function runScale(report: Report, asked: SuiteOptions): Promise<void> {
   const options = { ...asked, targets: TARGETS }
+  if (options.only === undefined || options.only === 'soak') await benchSoak(report, options, process.env[SOAK_VARIABLE])
+  if (options.only === 'soak') return
   const kept = process.env[KEPT_VARIABLE]
   if (kept === undefined) await withFolder((folder) => measure(folder, report, options))
   else await measure(kept, report, options)
