@@ -12,10 +12,11 @@ import type { LargeOptions, LargeTargets, SuiteOptions } from '../truth/options.
 import { benchReads } from '../truth/read.js'
 import { openBench, STORY_START, withFolder } from '../workspace.js'
 import { benchFiles } from './files.js'
+import { benchLine } from './line.js'
 import { benchSoak } from './soak.js'
 import { benchColdStart, benchTakeover } from './starts.js'
 
-export const SCALE_NAMES: readonly string[] = ['history', 'random', 'memory', 'read', 'takeover', 'cold', 'files', 'replay', 'soak']
+export const SCALE_NAMES: readonly string[] = ['line', 'history', 'random', 'memory', 'read', 'takeover', 'cold', 'files', 'replay', 'soak']
 
 /** 1,000,002 tasks and partitions, 4,333,342 keys, 100,000 segments. */
 const FULL_SIZE: LargeSize = { runs: 166_667, segments: 100_000 }
@@ -61,6 +62,7 @@ async function measure(folder: string, report: Report, options: LargeOptions): P
   const large = openBench(folder, { unit: 'hour', start: STORY_START + 8 * DAY_MS })
   if (isAsked('takeover')) await benchTakeover(report, large, size)
   if (isAsked('cold')) await benchColdStart(report, large, size)
+  if (isAsked('line')) await benchLine(report, options, { workspace: large, size })
   if (isAsked('history')) await benchHistory(report, options, large, size)
   if (isAsked('random')) await benchRandomHistory(report, options, large, size)
   if (isAsked('read')) await benchReads(report, options, large, size)
