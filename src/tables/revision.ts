@@ -9,6 +9,8 @@ import { encodeDocument, parseDocument } from '../storage/document.js'
 import type { FileReference } from './table-files.js'
 
 export const POINTER_NAME = 'manifests/orchestration.manifest.json'
+/** Every document but the pointer. */
+export const MANIFESTS_PREFIX = 'manifests/orchestration/'
 export const REVISIONS_PREFIX = 'manifests/orchestration/revisions/'
 const CHECKPOINTS_PREFIX = 'manifests/orchestration/checkpoints/'
 const L0_PREFIX = 'state/orchestration/l0/'
