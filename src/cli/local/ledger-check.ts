@@ -54,7 +54,7 @@ const runReplay = (options: StoreOptions): Promise<void> =>
       const answer = await replay({ ...deps, live: deps, scratch })
       if (answer.differences.length > 0) process.exitCode = FAILED
       if (options.json === true) return printJson({ ...answer, equal: answer.differences.length === 0 })
-      for (const difference of answer.differences) printLine(describe(difference))
+      for (const difference of answer.differences) printLine(describeDifference(difference))
       const verdict = answer.differences.length === 0 ? 'equal to the live tables' : 'NOT equal to the live tables'
       printLine(
         `Replayed ${counted(answer.event_count, 'event')} of ${counted(answer.segment_count, 'segment')} from ${answer.from} ` +
@@ -65,7 +65,7 @@ const runReplay = (options: StoreOptions): Promise<void> =>
     }
   })
 
-function describe({ table, key, columns, live, replayed }: Difference): string {
+export function describeDifference({ table, key, columns, live, replayed }: Difference): string {
   const where = `differs: ${table} ${JSON.stringify(key)}`
   if (live === null) return `${where} is missing from the live table.`
   if (replayed === null) return `${where} is in the live table, and the replay has no such row.`
