@@ -1,18 +1,24 @@
 // Whether a copy has what its revision needs, by listings and by the documents of the copy itself. It reads no table file and
 // no segment: those had the right checksum when they were written, and the store keeps one of its own.
 
+import { CHAIN_PREFIX } from '../../core/keys.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import { openHistory } from '../../tables/history/history.js'
 import { checkpointName, type Pointer, parseCheckpoint, REVISIONS_PREFIX, revisionName, STATE_PREFIX } from '../../tables/revision.js'
-import { readDocument, readRevision } from '../../tables/snapshot.js'
+import { chainPageRevisions, readDocument, readRevision } from '../../tables/snapshot.js'
+import { volumePageOf } from '../../tables/volume.js'
 import { headsOf } from './copy.js'
 
 /** The first that is not there; undefined: all is. */
 export async function lackOf(store: ObjectStore, pointer: Pointer): Promise<string | undefined> {
   const revisions = new Set<string>()
   for await (const { name } of headsOf(store, REVISIONS_PREFIX)) revisions.add(name)
+  const bound = new Set<number>()
+  for await (const { name } of headsOf(store, CHAIN_PREFIX)) bound.add(volumePageOf(name) ?? -1)
+  const page_revisions = await chainPageRevisions(store, pointer)
   const history = openHistory(store, pointer)
   for (let sequence = pointer.sequence; sequence > 0; sequence--) {
+    if (bound.has(Math.floor((sequence - 1) / page_revisions))) continue
     const name = revisionName(sequence, (await history.at(sequence)).revision)
     if (!revisions.has(name)) return name
   }

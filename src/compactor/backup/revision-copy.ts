@@ -8,6 +8,7 @@ import { LEDGER_PREFIX } from '../../ledger/segment.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import { MANIFESTS_PREFIX, type Pointer, REVISIONS_PREFIX, STATE_PREFIX } from '../../tables/revision.js'
 import { chainPageRevisions } from '../../tables/snapshot.js'
+import { volumePageOf } from '../../tables/volume.js'
 import { reachKept } from '../collect.js'
 import { reachesOf } from '../reach.js'
 import { type CopyDeps, type CopyTally, copyObjects, emptyTally } from './copy.js'
@@ -46,13 +47,13 @@ export async function copyRevision(deps: CopyDeps, what: WhatToCopy): Promise<Co
   if (what.into === 'backup') await copyPacks()
   await copy({
     prefix: MANIFESTS_PREFIX,
-    isWanted: ({ name }) => {
-      if (name.startsWith(CHAIN_PREFIX)) return !isIndex(name) && isPaged(name)
-      return !name.startsWith(REVISIONS_PREFIX) || sequenceOf(name) <= pointer.sequence
-    },
+    isWanted: ({ name }) => !name.startsWith(CHAIN_PREFIX) && (!name.startsWith(REVISIONS_PREFIX) || sequenceOf(name) <= pointer.sequence),
   })
+  await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => !isPart(name) && isPaged(name) })
   // One that was void has been taken away, and the page packed again.
   await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => isIndex(name) && isPaged(name), differing: 'replace' })
+  // Two that bind a page write the same, and may compress it in different ways.
+  await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => volumePageOf(name) !== undefined && isPaged(name), differing: 'keep' })
   if (what.into === 'workspace') await copyPacks()
   const isReached = reachesOf(await reachKept(source, pointer, what.kept_at))
   await copy({ prefix: STATE_PREFIX, isWanted: ({ name }) => isReached(name) })
@@ -74,6 +75,7 @@ function add(total: CopyTally, tally: CopyTally): void {
 const sequenceOf = (name: string): number => Number.parseInt(name.slice(REVISIONS_PREFIX.length), 10)
 
 const isIndex = (name: string): boolean => name.endsWith('.packs.json')
+const isPart = (name: string): boolean => isIndex(name) || volumePageOf(name) !== undefined
 
 /** What stands behind the pages of this pointer is of revisions after it, which a copy will have others of. */
 const isOfPages = (page_count: number) => (name: string) => Number.parseInt(name.slice(CHAIN_PREFIX.length), 10) < page_count
