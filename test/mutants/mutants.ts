@@ -3,6 +3,7 @@
 // mutant has to follow.
 
 import { AS_OF } from './as-of.js'
+import { COPIES } from './copies.js'
 import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
 import { LIMITS } from './limits.js'
@@ -477,6 +478,7 @@ export const MUTANTS: readonly Mutant[] = [
   READING,
   AS_OF,
   PACKS,
+  COPIES,
   STORE,
   SQL,
   EXECUTION,

@@ -4,12 +4,13 @@
 import { describe, expect, test } from '@jest/globals'
 import { verify } from '../../src/compactor/verify.js'
 import { ORPHAN_AGE_MS } from '../../src/core/limits.js'
-import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
+import { DAY_MS, HOUR_MS, instantMs, instantText, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidAt } from '../../src/core/ulid.js'
-import { LEDGER_PREFIX } from '../../src/ledger/segment.js'
+import { encodeSegment, LEDGER_PREFIX, segmentObjectName } from '../../src/ledger/segment.js'
 import { TABLE_NAMES } from '../../src/projections/tables.js'
 import { CREATE } from '../../src/storage/object-store.js'
-import { POINTER_NAME } from '../../src/tables/revision.js'
+import { POINTER_NAME, type Pointer } from '../../src/tables/revision.js'
+import { readPointer, readRevision } from '../../src/tables/snapshot.js'
 import { backUpTo, createShelf, elsewhere, restoreFrom } from '../fixtures/backup.js'
 import { foldedSegments } from '../fixtures/reachable.js'
 import { replayed } from '../fixtures/replayed.js'
@@ -166,7 +167,63 @@ describe('a workspace that is restored', () => {
   })
 })
 
+describe('a segment that says of itself when it was created', () => {
+  test('is believed up to the time at which it is there, and no word of it is more than a word', async () => {
+    const scenario = createScenario()
+    const { world, say, tell, defineAssets } = scenario
+    await tell(async () => {
+      await defineAssets()
+      await scenario.decider().turn()
+      const now = world.time.now()
+      const claims = [
+        { origin_creation_time: instantText(now + 400 * DAY_MS), origin_generation: '1' },
+        { origin_creation_time: 'yesterday', origin_generation: '1' },
+        { origin_creation_time: instantText(now - MINUTE_MS) },
+      ]
+      for (const [at, meta] of claims.entries()) {
+        const batches = [{ batch_id: ulidAt(now, new Uint8Array(10).fill(at)), events: [say.poolDefined(`pool:${at}`, 1)] }]
+        const bytes = encodeSegment({ ...world.scope, write_id: ulidAt(now, new Uint8Array(10)), written_at: instantText(now), batches })
+        await world.bucket.put(segmentObjectName(ulidAt(now, new Uint8Array(10).fill(at))), bytes, { if_generation: CREATE, meta })
+      }
+      await scenario.decider('next').turn()
+    })
+    const { pointer } = (await readPointer(world.bucket)).published as { pointer: Pointer }
+    const { fold_time, segments } = await readRevision(world.bucket, pointer.sequence, pointer.revision)
+    expect(segments).toHaveLength(3)
+    expect(instantMs(fold_time)).toBeLessThanOrEqual(world.time.now())
+    expect(new Set(segments.map(({ creation_time }) => creation_time)).size).toBe(1)
+    expect(await replayed(world)).toEqual([])
+  })
+})
+
 describe('a backup', () => {
+  test('goes on with a newer revision where a page is packed that the pointer did not know', async () => {
+    const scenario = createScenario()
+    const { world, say, tell, writer, decider } = scenario
+    const copy = elsewhere(scenario)
+    const shelf = createShelf(world)
+    await tell(async () => {
+      const { append } = writer()
+      const { turn } = decider()
+      const keeper = world.start('keeper')
+      for (let round = 0; round < 2 * PAGE; round++) {
+        await append([say.poolDefined('pool:x', 1 + round)])
+        await world.time.sleep(MINUTE_MS)
+        await turn()
+      }
+      await world.time.sleep(2 * HOUR_MS)
+      let packed = 0
+      once(world, 'before', { process: 'backup', operation: 'list', name: LEDGER_PREFIX }, async () => {
+        await merge(keeper, true, PAGE)
+        packed = (await pack(keeper)).page_count
+      })
+      const { manifest } = await backUpTo(world, world.start('backup'), shelf.store)
+      expect(packed).toBe(2)
+      expect(manifest.pointer.chain_through).toBe(2 * PAGE)
+      expect((await restoreFrom(shelf.store, copy.world, copy.world.start('restore'))).verified.problems).toEqual([])
+    })
+  })
+
   test('that is taken while everybody works has one revision and every event acknowledged before it began', async () => {
     for (const seed of [1, 2, 3, 4, 5, 6]) {
       const scenario = createScenario({ seed })
