@@ -36,7 +36,7 @@ async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   if (published !== undefined) refuseNewerFold(published.pointer)
   // Where the pointer is lost, or not there yet, nothing says what is needed.
   else await refuseLostPointer(store, false)
-  const reach = published === undefined ? NOTHING : await reachKept(store, published.pointer, server_time - READER_PIN_MS)
+  const reach = published === undefined ? NOTHING : await reachKept(store, published.pointer, server_time)
   const isReached = reachesOf(reach)
   const unreachable = objects.filter(({ name }) => !isReached(name))
   const old = unreachable.filter(({ creation_time }) => server_time - stampMs(creation_time) > ORPHAN_AGE_MS)
@@ -71,11 +71,10 @@ async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], looke
 
 const NOTHING: Reach = { files: new Set(), deltas: new Map() }
 
-/** Of the current revision and of every one that `as_of` may still open, or has opened for a reader who is at it: a reader is
- *  at one for READER_PIN_MS after it could be opened, which is for the caller to take off. */
+/** Of the current revision and of every one that `as_of` may still open, or has opened for a reader who is at it. */
 export function reachKept(store: ObjectStore, pointer: Pointer, now: number): Promise<Reach> {
   const history = openHistory(store, pointer)
-  return reachOf(keptRevisions(history, now), sourceOf(store, history))
+  return reachOf(keptRevisions(history, now - READER_PIN_MS), sourceOf(store, history))
 }
 
 /** Of what was published since somebody looked: nothing older comes to be needed again. Where the chain is not the one that

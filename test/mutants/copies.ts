@@ -57,7 +57,7 @@ export const COPIES: readonly Mutant[] = [
         replace: '    if (tally.vanished < 0) {',
       },
     ],
-    killed_by: turn('backup', BUSY),
+    killed_by: turn('backup', 'goes on with a newer revision where a page is packed that the pointer did not know'),
   },
   {
     name: 'a backup with table files of the newest revision alone',

@@ -2,7 +2,6 @@
 // before the backup began. What is there from an earlier backup is not copied again.
 
 import { conflict, missing, unavailable } from '../../core/errors.js'
-import { READER_PIN_MS } from '../../core/limits.js'
 import { compareStamps, instantText } from '../../core/time.js'
 import { newUlid, type RandomBytes } from '../../core/ulid.js'
 import { asOriginal } from '../../ledger/origin.js'
@@ -45,8 +44,7 @@ export async function backUp(deps: BackupDeps): Promise<BackupAnswer> {
     const { pointer } = published
     refuseNewerFold(pointer)
     const segments_through = await newestSegment(source)
-    const kept_at = server_time - READER_PIN_MS
-    const tally = await copyRevision(copy, { pointer, segments_through, kept_at, into: 'backup' })
+    const tally = await copyRevision(copy, { pointer, segments_through, kept_at: server_time, into: 'backup' })
     totals.copied += tally.copied
     totals.bytes += tally.bytes
     totals.present = tally.present

@@ -2,7 +2,7 @@
 // last: until then nobody works there, and a restore that was cut short is run again.
 
 import { conflict, missing, unavailable } from '../../core/errors.js'
-import { CREATION_SKEW_MS_MAX, READER_PIN_MS } from '../../core/limits.js'
+import { CREATION_SKEW_MS_MAX } from '../../core/limits.js'
 import { instantMs, instantText } from '../../core/time.js'
 import { originOf } from '../../ledger/origin.js'
 import type { ObjectStore } from '../../storage/object-store.js'
@@ -41,8 +41,10 @@ export async function restore(deps: RestoreDeps, backup?: string): Promise<Resto
   const totals = emptyTally()
   const isThere = await isRestored(target, manifest)
   if (!isThere) {
-    const kept_at = instantMs(taken_at) - READER_PIN_MS
-    Object.assign(totals, await copyRevision({ ...deps, originOf }, { pointer, segments_through, kept_at, into: 'workspace' }))
+    Object.assign(
+      totals,
+      await copyRevision({ ...deps, originOf }, { pointer, segments_through, kept_at: instantMs(taken_at), into: 'workspace' }),
+    )
     if (totals.vanished > 0) throw unavailable(`Somebody removes objects from ${source.label}. See to that, then restore again.`)
   }
   say?.('Checking all of it: every file, every checksum, every event.')

@@ -3,7 +3,7 @@
 
 import { CHAIN_PREFIX, CLAIMS_PREFIX, LISTS_PREFIX, LOGS_PREFIX, STARTS_PREFIX } from '../../core/keys.js'
 import { PACKS_PREFIX } from '../../ledger/pack.js'
-import { type IndexedPage, listIndexedPages, readPackIndex } from '../../ledger/pack-index.js'
+import { type IndexedPage, listIndexedPages, packIndexName, readPackIndex } from '../../ledger/pack-index.js'
 import { LEDGER_PREFIX } from '../../ledger/segment.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import { MANIFESTS_PREFIX, type Pointer, REVISIONS_PREFIX, STATE_PREFIX } from '../../tables/revision.js'
@@ -39,10 +39,10 @@ export async function copyRevision(deps: CopyDeps, what: WhatToCopy): Promise<Co
   // A page that this pointer does not know: its segments lay where they were when they were listed, or in its packs.
   const { pages } = await listIndexedPages(source)
   if (what.into === 'backup') total.vanished += pages.filter(({ page }) => page >= page_count).length
-  const packs = await packsOf(
-    source,
-    pages.filter(({ page }) => page < page_count),
-  )
+  // Those that are packed from here on lie single in the copy, and their packs are not copied.
+  const indexed = pages.filter(({ page }) => page < page_count)
+  const indices = new Set(indexed.map(({ page }) => packIndexName(page)))
+  const packs = await packsOf(source, indexed)
   const copyPacks = () => copy({ prefix: PACKS_PREFIX, isWanted: ({ name }) => packs.has(name) })
   if (what.into === 'backup') await copyPacks()
   await copy({
@@ -51,7 +51,7 @@ export async function copyRevision(deps: CopyDeps, what: WhatToCopy): Promise<Co
   })
   await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => !isPart(name) && isPaged(name) })
   // One that was void has been taken away, and the page packed again.
-  await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => isIndex(name) && isPaged(name), differing: 'replace' })
+  await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => indices.has(name), differing: 'replace' })
   // Two that bind a page write the same, and may compress it in different ways.
   await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => volumePageOf(name) !== undefined && isPaged(name), differing: 'keep' })
   if (what.into === 'workspace') await copyPacks()
