@@ -73,6 +73,7 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
     fold_version: pointer.fold_version,
     tables: merged.tables,
     open_segments: openSegments(before, deltas, newest),
+    ...(before.folded_since === undefined ? {} : { folded_since: before.folded_since }),
   }
   await writeOnce(deps, checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
   const publication = {

@@ -137,6 +137,7 @@ function ownCheckpoint(deps: PublishDeps, publication: Publication, revision_id:
     fold_version: publication.fold_version,
     tables,
     open_segments: [...publication.open_segments],
+    folded_since: publication.sequence,
   }
 }
 

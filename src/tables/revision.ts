@@ -133,6 +133,9 @@ const checkpoint = z.object({
   tables: z.record(z.string(), z.object({ parts: z.array(part), cold: z.array(z.unknown()) })),
   /** Segments folded so far whose minute was still open: who starts from this checkpoint must not fold them again. */
   open_segments: z.array(z.string()),
+  /** The revision that these tables go on from: of the first turn of a fold version, or of a rebuild. What is older may have been
+   *  folded otherwise. Absent where an older version wrote it. */
+  folded_since: z.int().optional(),
 })
 
 const chainPage = z.object({

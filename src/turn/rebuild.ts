@@ -118,6 +118,7 @@ async function publishCheckpoint(
     fold_version,
     tables,
     open_segments: [...openSegmentNames(before)],
+    folded_since: sequence,
   }
   const revision: Revision = {
     ...before.revision,

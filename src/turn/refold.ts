@@ -1,4 +1,4 @@
-// Folds what revisions recorded once more, from the first event on, into tables of its own, which lie as those of a workspace
+// Folds what revisions recorded once more, from the first event or from a checkpoint on, into tables of its own, which lie as those of a workspace
 // do. It takes every stamp and every rule from the record, goes on where it ended, and writes nothing to the live workspace.
 
 import { readRevisions } from '../compactor/chain.js'
@@ -39,11 +39,15 @@ export type Refold = {
 /** Rows folded between two publishes into the tables: bounds the memory of a history of any length. */
 const PUBLISH_ROWS = 30_000
 
-export function createRefold(deps: RefoldDeps): Refold {
+/** What a refold goes on from. */
+export type RefoldStart = { readonly workspace: Workspace; readonly revision: Revision }
+
+/** From the first event on, unless it is given something to go on from. */
+export function createRefold(deps: RefoldDeps, start?: RefoldStart): Refold {
   const { live, scratch, scope } = deps
   const filters = createFilterCache(scratch)
-  let workspace = EMPTY_WORKSPACE()
-  let before: Revision | undefined
+  let workspace = start?.workspace ?? EMPTY_WORKSPACE()
+  let before: Revision | undefined = start?.revision
 
   async function fold(revision: Revision, read: readonly Uint8Array[]): Promise<void> {
     const { retention, listing_window_ms } = revision

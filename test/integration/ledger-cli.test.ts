@@ -499,6 +499,20 @@ describe('servo ledger verify, replay and stats', () => {
       expect(people.stdout).toContain(`differs: runs ["${first}"]: state live "FAILED", replayed "SUCCEEDED"`)
       expect(people.stdout).toContain(`differs: runs ["${second}"] is in the live table, and the replay has no such row.`)
       expect(people.stdout).toContain('NOT equal to the live tables.')
+      const planned = await servo('ledger', 'rebuild', '--dry-run', ...at(copy))
+      expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/those above differ\. Nothing was written\.$/) })
+      expect(planned.stdout).toContain(`differs: runs ["${first}"]`)
+      expect(await servo('ledger', 'rebuild', ...at(copy))).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('are those that the ledger says.'),
+      })
+      expect(jsonOf<Replayed>(await servo('ledger', 'replay', '--json', ...at(copy)))).toMatchObject({ equal: true })
+      const since = await servo('ledger', 'replay', '--from', 'checkpoint', ...at(copy))
+      expect(since).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Replayed 0 revisions from the checkpoint of revision \d+ .* equal to the live tables\.$/),
+      })
+      expect(await servo('ledger', 'verify', ...at(copy))).toMatchObject({ code: 0 })
     },
     TIMEOUT_MS,
   )

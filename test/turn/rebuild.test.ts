@@ -6,7 +6,7 @@ import { verify } from '../../src/compactor/verify.js'
 import { FOLD_VERSION, MERGE_DEADLINE_MS, ORPHAN_AGE_MS } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { POINTER_NAME } from '../../src/tables/revision.js'
-import { rebuildIn } from '../fixtures/rebuild.js'
+import { rebuildIn, replaySinceIn } from '../fixtures/rebuild.js'
 import { replayed } from '../fixtures/replayed.js'
 import { collect, merge } from '../fixtures/roles.js'
 import { createScenario, once, type Scenario } from '../fixtures/scenario.js'
@@ -33,6 +33,40 @@ async function withFault(scenario: Scenario) {
 }
 
 const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope })
+
+describe('a replay from a checkpoint', () => {
+  test('begins with the oldest one of this fold whose files are there, and finds what is wrong since', async () => {
+    const scenario = createScenario()
+    const { world, say, tell, row } = scenario
+    await tell(async () => {
+      const { append, turn, keeper } = await withFault(scenario)
+      const from = async () => (await replaySinceIn(world, world.start('replay'))).from
+      expect(await from()).toBe(1)
+      expect((await replaySinceIn(world, world.start('replay'))).differences).toMatchObject([{ table: 'pools', key: ['pool:2'] }])
+      const { published_sequence } = await rebuildIn(world, world.start('rebuild'))
+      // What is older was folded otherwise, for all that anybody knows.
+      expect(await from()).toBe(published_sequence)
+      for (let round = 0; round < 3; round++) {
+        await append([say.runRequested(`user:since-${round}`, { assets: { keys: ['a', 'b'] } })])
+        await turn()
+        await merge(keeper, round === 1)
+        await world.time.sleep(MINUTE_MS)
+      }
+      expect(await replaySinceIn(world, world.start('replay'))).toMatchObject({ from: published_sequence, differences: [] })
+      await world.time.sleep(50 * DAY_MS)
+      await append([say.poolDefined('pool:late', 1)])
+      await turn()
+      await merge(keeper, true)
+      await world.time.sleep(40 * DAY_MS)
+      await collect(keeper)
+      const late = await replaySinceIn(world, world.start('replay'))
+      expect(late.from).toBeGreaterThan(published_sequence ?? 0)
+      expect(late).toMatchObject({ differences: [] })
+      await publishWrongRows(keeper, 'pools', [{ ...(await row('pools', 'pool:1')), max_running: 55 }])
+      expect((await replaySinceIn(world, world.start('replay'))).differences).toMatchObject([{ table: 'pools', key: ['pool:1'] }])
+    })
+  })
+})
 
 describe('a rebuild', () => {
   test('mends the rows that the ledger does not say, and a turn that held them holds the right ones', async () => {

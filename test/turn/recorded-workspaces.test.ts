@@ -15,6 +15,7 @@ import { verify } from '../../src/compactor/verify.js'
 import { FOLD_VERSION } from '../../src/core/limits.js'
 import { readPointer } from '../../src/tables/snapshot.js'
 import { rebuild } from '../../src/turn/rebuild.js'
+import { replaySince } from '../../src/turn/replay-since.js'
 import { createTurn } from '../../src/turn/turn.js'
 import { TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 
@@ -82,6 +83,11 @@ describe.each(VERSIONS)('a workspace that fold version %d has left', (version) =
       expect(await verify(deps)).toMatchObject({ problems: [], events: { ...EVENTS, applied: EVENTS.applied + UNFOLDED, unfolded: 0 } })
       expect(await mergeBase(deps, { whole: true })).toMatchObject({ kind: 'merged' })
       expect((await verify(deps)).problems).toEqual([])
+      const scratch = await openScratch(deps)
+      const since = await replaySince({ ...deps, live: deps, scratch })
+      await scratch.close()
+      expect(since).toMatchObject({ differences: [] })
+      if (version < FOLD_VERSION) expect(since.from).toBe(sequence)
     })
   })
 

@@ -11,7 +11,7 @@ import { EVENT_TYPES, foldedSince, type LedgerEvent } from '../../src/events/eve
 import { createReader } from '../../src/readers/reader.js'
 import { segmentBytes } from '../fixtures/packs.js'
 import { readChain } from '../fixtures/reachable.js'
-import { rebuildIn } from '../fixtures/rebuild.js'
+import { rebuildIn, replaySinceIn } from '../fixtures/rebuild.js'
 import { replayed } from '../fixtures/replayed.js'
 import { merge } from '../fixtures/roles.js'
 import { ulidOf } from '../fixtures/say.js'
@@ -111,6 +111,11 @@ describe('a rollout', () => {
         const others = outcomes.filter((outcome) => outcome !== INSTALL && outcome !== 'nothing was refused')
         for (const outcome of others) expect(outcome).toContain('published first')
         expect(await row('schedule_definitions', ulidOf('nightly'))).toBeDefined()
+        const { from, differences } = await replaySinceIn(world, world.start('replay'))
+        expect([from, differences]).toEqual([
+          world.oracle.pointers.find(({ pointer }) => pointer.fold_version === NEW)?.pointer.sequence,
+          [],
+        ])
       })
       await expectGood(scenario)
     }
