@@ -560,7 +560,7 @@ describe('a command that cannot be done', () => {
     ['no count', ['table', 'runs', '--limit', 'many'], 'Give a whole number from 1 on.'],
     ['no moment', ['table', 'runs', '--as-of', 'lately'], 'Give a revision (its number or id) or an instant'],
     ['no store', ['ledger', 'verify', '--store', 's3://bucket'], 'Write local:PATH for a folder, or gs://bucket/prefix'],
-    ['no such start', ['ledger', 'replay', '--from', 'checkpoint'], 'say genesis, or leave --from out'],
+    ['no such start', ['ledger', 'replay', '--from', 'yesterday'], 'Say genesis for the first event'],
     ['no tenant', ['ledger', 'verify', '--tenant', 'Acme'], 'Use 1 to 63 lower-case letters'],
     ['no file', ['ledger', 'append'], "Required option '--file <path>' not specified"],
     ['no such file', ['ledger', 'append', '--file', 'nowhere.ndjson'], '--file nowhere.ndjson cannot be read'],
