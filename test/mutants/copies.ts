@@ -6,6 +6,7 @@ const RESTORE = 'src/compactor/backup/restore.ts'
 const BACKUP = 'src/compactor/backup/backup.ts'
 const REVISION_COPY = 'src/compactor/backup/revision-copy.ts'
 const REBUILD = 'src/turn/rebuild.ts'
+const REBUILT = 'src/compactor/rebuilt.ts'
 const SWAP = 'src/compactor/swap.ts'
 
 const REFUSED = 'are places that hold something else, and workspaces that have another history'
@@ -75,7 +76,7 @@ export const COPIES: readonly Mutant[] = [
     name: 'a rebuild that others follow by its deltas',
     edits: [
       {
-        file: REBUILD,
+        file: REBUILT,
         find: '    sequence,\n    revision: revision_id,\n    fold_version,\n    tables,',
         replace: '    sequence: pointer.sequence,\n    revision: pointer.revision,\n    fold_version,\n    tables,',
       },
@@ -89,7 +90,7 @@ export const COPIES: readonly Mutant[] = [
   },
   {
     name: 'a rebuild published past its deadline',
-    edits: [{ file: REBUILD, find: 'if (clock.elapsed() > abort_after)', replace: 'if (clock.elapsed() < 0)' }],
+    edits: [{ file: REBUILT, find: 'if (clock.elapsed() > abort_after)', replace: 'if (clock.elapsed() < 0)' }],
     killed_by: turn('rebuild', 'is not published past its deadline, when its files may be gone'),
   },
   {
