@@ -20,7 +20,7 @@ const SCHEDULE_SEEDS = 20
 const CRASH_SAMPLE = 8
 
 /** A process each: the parts of a stage are alike. */
-const CRASH_PARTS = { parquet: 2, memory: 2, folder: 1, pairs: 1 }
+const CRASH_PARTS = { parquet: 2, memory: 2, folder: 1, pairs: 1, copies: 1 }
 
 function suiteFolders() {
   const files = readdirSync(`${ROOT}test`, { recursive: true }).filter((path) => path.endsWith('.test.ts') && path.includes('/'))

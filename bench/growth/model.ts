@@ -3,8 +3,8 @@
 
 import {
   AS_OF_ALL_KEPT_MS,
-  AS_OF_HOURS_KEPT_MS,
-  AS_OF_MINUTES_KEPT_MS,
+  AS_OF_HOURS_KEPT_DAYS,
+  AS_OF_MINUTES_KEPT_HOURS,
   CHAIN_PAGE_REVISIONS,
   CLAIM_KEPT_MS,
   CLOSED_MINUTE_SLACK_MS,
@@ -118,8 +118,8 @@ export function keptPublishes({ publishes_per_s, merges_per_s }: Flow, seconds: 
     const share = merge_s >= unit_s ? 1 - unit_s / 2 / merge_s : merge_s / 2 / unit_s
     return { deltas: span_s * publishes_per_s * share, checkpoints: Math.min(span_s * merges_per_s, span_s / unit_s) }
   }
-  const minutes = tier(s(MINUTE_MS), all_s, s(AS_OF_MINUTES_KEPT_MS))
-  const hours = tier(s(HOUR_MS), Math.max(all_s, s(AS_OF_MINUTES_KEPT_MS)), s(AS_OF_HOURS_KEPT_MS))
+  const minutes = tier(s(MINUTE_MS), all_s, s(AS_OF_MINUTES_KEPT_HOURS * HOUR_MS))
+  const hours = tier(s(HOUR_MS), Math.max(all_s, s(AS_OF_MINUTES_KEPT_HOURS * HOUR_MS)), s(AS_OF_HOURS_KEPT_DAYS * DAY_MS))
   return {
     // Those of the last hour reach back to the checkpoint below the oldest of them.
     deltas: Math.min(seconds, all_s + merge_s / 2) * publishes_per_s + minutes.deltas + hours.deltas,

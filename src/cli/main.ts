@@ -132,6 +132,11 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./local/ledger.js')).addLedgerCommands,
   },
   {
+    name: 'workspace',
+    summary: 'back a workspace up while it is worked on, and restore it elsewhere',
+    load: async () => (await import('./local/workspace.js')).addWorkspaceCommands,
+  },
+  {
     name: 'table',
     summary: 'show the rows of a table, now or as they were',
     load: async () => (await import('./local/table.js')).addTableCommand,

@@ -15,7 +15,7 @@ import { readDocument, readPointer, type TableStore } from '../tables/snapshot.j
 import { collectClaims } from './collect-claims.js'
 import { collectPacks } from './packs/collect.js'
 import { type Reach, reachesOf, reachOf } from './reach.js'
-import { refuseNewerFold, swapPointer } from './swap.js'
+import { refuseLostPointer, refuseNewerFold, swapPointer } from './swap.js'
 
 type CollectAnswer = { readonly kept_count: number; readonly deleted_count: number; readonly too_young_count: number }
 
@@ -38,6 +38,8 @@ async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   const objects = [...lists, ...files]
   const { published } = await readPointer(store)
   if (published !== undefined) refuseNewerFold(published.pointer)
+  // Where the pointer is lost, or not there yet, nothing says what is needed.
+  else await refuseLostPointer(store, false)
   const reach = published === undefined ? NOTHING : await reachKept(store, published.pointer, server_time)
   const isReached = reachesOf(reach)
   const unreachable = objects.filter(({ name }) => !isReached(name))
@@ -74,7 +76,7 @@ async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], looke
 const NOTHING: Reach = { files: new Set(), deltas: new Map() }
 
 /** Of the current revision and of every one that `as_of` may still open, or has opened for a reader who is at it. */
-async function reachKept(store: ObjectStore, pointer: Pointer, now: number): Promise<Reach> {
+export async function reachKept(store: ObjectStore, pointer: Pointer, now: number): Promise<Reach> {
   const history = openHistory(store, pointer)
   return reachOf(keptRevisions(history, await keptThen(history, now - READER_PIN_MS)), sourceOf(store, history))
 }

@@ -61,6 +61,8 @@ type MergeRequest = {
   readonly is_scratch?: boolean
   /** Another length of chain pages than what is usual is for tests of them. */
   readonly page_revisions?: number
+  /** Another than this version's own is for tests of a rollout. */
+  readonly fold_version?: number
 }
 
 export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): Promise<MergeAnswer> {
@@ -68,7 +70,7 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
   const { published, server_time } = await readPointer(deps.store)
   if (published === undefined) return { kind: 'nothing_due' }
   const { pointer } = published
-  refuseNewerFold(pointer)
+  refuseNewerFold(pointer, request.fold_version)
   const before = await readDocument(deps.store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
   const deltas = await Promise.all(pointer.deltas.map(({ sequence, revision }) => readRevision(deps.store, sequence, revision)))
   const newest = deltas.at(-1) ?? (await readRevision(deps.store, pointer.sequence, pointer.revision))
@@ -92,6 +94,7 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
     cold: merged.cold,
     cold_through: merged.cold_through,
     open_segments: openSegments(before, deltas, newest),
+    ...(before.folded_since === undefined ? {} : { folded_since: before.folded_since }),
   }
   await writeOnce(deps, checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
   const publication = {

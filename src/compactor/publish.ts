@@ -142,6 +142,7 @@ function ownCheckpoint(deps: PublishDeps, publication: Publication, revision_id:
     cold: snapshot?.checkpoint.cold ?? new Map(),
     cold_through: snapshot?.checkpoint.cold_through ?? null,
     open_segments: [...publication.open_segments],
+    folded_since: publication.sequence,
   }
 }
 

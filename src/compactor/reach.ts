@@ -1,6 +1,8 @@
 // Which table files revisions are made of: the parts below them, cold ones and their sub-lists too, and the L0 files between.
 // It opens a checkpoint each and no revision: L0 files lie under the id of the revision that added them.
 
+import type { ObjectStore } from '../storage/object-store.js'
+import { openColdList } from '../tables/cold/list.js'
 import type { Listed } from '../tables/history/pages.js'
 import { type Checkpoint, type ColdList, l0RevisionOf, type Part } from '../tables/revision.js'
 
@@ -31,8 +33,7 @@ export async function reachOf(
   for await (const { sequence, checkpoint: name } of revisions) {
     if (opened?.name !== name) {
       opened = { name, checkpoint: await openCheckpoint(name) }
-      for (const parts of opened.checkpoint?.tables.values() ?? []) addParts(files, parts)
-      await addCold(files, opened.checkpoint, openColdList)
+      await addCheckpoint(files, opened.checkpoint, openColdList)
     }
     const stop_after = opened.checkpoint?.sequence ?? sequence - 1
     for (let at = Math.min(sequence, lowest - 1); at > stop_after; at--) {
@@ -42,6 +43,18 @@ export async function reachOf(
     }
   }
   return { files, deltas }
+}
+
+/** Of one checkpoint, whose sub-lists are all there. */
+export async function filesOfCheckpoint(store: ObjectStore, checkpoint: Checkpoint): Promise<ReadonlySet<string>> {
+  const files = new Set<string>()
+  await addCheckpoint(files, checkpoint, (list) => openColdList(store, list))
+  return files
+}
+
+async function addCheckpoint(files: Set<string>, checkpoint: Checkpoint | undefined, open: ReachSource['openColdList']): Promise<void> {
+  for (const parts of checkpoint?.tables.values() ?? []) addParts(files, parts)
+  await addCold(files, checkpoint, open)
 }
 
 function addParts(files: Set<string>, parts: readonly Part[]): void {

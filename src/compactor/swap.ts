@@ -6,6 +6,7 @@ import type { Clock } from '../core/time.js'
 import { CREATE, type ObjectStore } from '../storage/object-store.js'
 import { encodePointer, POINTER_NAME, type Pointer, REVISIONS_PREFIX, revisionName } from '../tables/revision.js'
 import { type PublishedPointer, readPointer, readRevision } from '../tables/snapshot.js'
+import { BACKUPS_PREFIX, RESTORE_NAME } from './backup/manifest.js'
 
 /** `won`: it is the pointer now. `superseded`: it was, and others have published on top of it. `lost`: it never was. */
 export type SwapOutcome =
@@ -46,6 +47,7 @@ export async function refuseLostPointer(store: ObjectStore, has_seen_pointer: bo
       `The pointer ${POINTER_NAME} was in ${store.label}, and is not there any more. See that its folder is mounted, or its bucket the right one.`,
     )
   }
+  await refuseCopy(store)
   // Of a long history the first ones are bound, and the last ones never.
   const { objects } = await store.list(REVISIONS_PREFIX)
   const first = revisionName(1, '').slice(0, -'.json'.length)
@@ -53,6 +55,17 @@ export async function refuseLostPointer(store: ObjectStore, has_seen_pointer: bo
   throw corrupt(
     `The pointer ${POINTER_NAME} is gone from ${store.label}, though revisions were published. Restore it from a copy before the next turn.`,
   )
+}
+
+/** A backup has every document but the pointer, and so has a workspace that is being restored. */
+async function refuseCopy(store: ObjectStore): Promise<void> {
+  const restored = await store.head(RESTORE_NAME)
+  if (restored.kind === 'found') {
+    throw conflict(`${store.label} is being restored, and not all of it is there. Let \`servo workspace restore\` end, or run it again.`)
+  }
+  const { objects } = await store.list(BACKUPS_PREFIX)
+  if (objects.length === 0) return
+  throw conflict(`${store.label} holds backups, and nobody works on those. Restore one to another place: \`servo workspace restore\`.`)
 }
 
 async function tryPut(store: ObjectStore, bytes: Uint8Array, if_generation: string) {

@@ -15,7 +15,7 @@ import { findLinks, findPointer, type Links, readLinked } from './verify-chain.j
 import { findCheckpoint, orDamage, RESTORE_IT } from './verify-documents.js'
 import { inGroups, verifyFiles } from './verify-files.js'
 
-type VerifyAnswer = {
+export type VerifyAnswer = {
   readonly sequence: number
   readonly revision_count: number
   readonly file_count: number

@@ -9,13 +9,14 @@ import { walkBack } from '../tables/history/history.js'
 import type { Pointer } from '../tables/revision.js'
 import { readPointer, readRevision } from '../tables/snapshot.js'
 
-/** Names of unfolded segments in closed minutes of the window. Those of open minutes every turn finds by itself. */
-export async function findMissedSegments(store: ObjectStore, listing_window_ms: number): Promise<string[]> {
+/** Names of unfolded segments in closed minutes of the window. Those of open minutes every turn finds by itself. `at`: the
+ *  window of a moment in the past, of what was restored. */
+export async function findMissedSegments(store: ObjectStore, listing_window_ms: number, at?: number): Promise<string[]> {
   // Listed before the pointer is read: what a turn folds meanwhile is then known as folded.
   const first = await readPointer(store)
   if (first.published === undefined) return []
   // Twice the window: what landed after its own has to be found as well, to be quarantined.
-  const window_start = first.server_time - 2 * listing_window_ms
+  const window_start = (at ?? first.server_time) - 2 * listing_window_ms
   const { segments } = await listSegments(store, window_start)
   const { published } = await readPointer(store)
   if (published === undefined) return []

@@ -143,8 +143,9 @@ export const startLogFolder = ({ location_name, dispatched_at }: StartGroup): st
   `${STARTS_PREFIX}${sha256Hex(canonicalJson({ dispatched_at: instantText(dispatched_at), location_name }))}/`
 export const startLogName = (group: StartGroup, entry: number): string =>
   `${startLogFolder(group)}${String(entry).padStart(START_LOG_DIGITS, '0')}.json`
+export const LISTS_PREFIX = 'lists/'
 /** The list's text is its object's whole body. */
-export const listName = (list_sha256: string): string => `lists/${list_sha256}.json`
+export const listName = (list_sha256: string): string => `${LISTS_PREFIX}${list_sha256}.json`
 export const listSha256 = (values: readonly string[]): string => sha256Hex(canonicalJson(values))
 /** Pages of the chain, and the pack indices beside them. */
 export const CHAIN_PREFIX = 'manifests/orchestration/chain/'
@@ -152,9 +153,10 @@ export const CLAIMS_PREFIX = 'claims/'
 export const claimName = (claim: { readonly client_key: string; readonly principal: string; readonly route: string }): string =>
   `${CLAIMS_PREFIX}${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`
 
+export const LOGS_PREFIX = 'logs/'
 /** What an attempt logged, chunk by chunk: names in the order of their numbers. */
 export const logFolder = ({ run_id, attempt_id }: Pick<AttemptIds, 'run_id' | 'attempt_id'>): string =>
-  `logs/${run_id}/${sha256Hex(attempt_id)}/`
+  `${LOGS_PREFIX}${run_id}/${sha256Hex(attempt_id)}/`
 export const logChunkName = (attempt: Pick<AttemptIds, 'run_id' | 'attempt_id'>, chunk: number): string =>
   `${logFolder(attempt)}${String(chunk).padStart(LOG_CHUNK_DIGITS, '0')}.ndjson`
 

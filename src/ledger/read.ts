@@ -5,9 +5,11 @@ import { compareStamps } from '../core/time.js'
 import { ulidTimePrefix } from '../core/ulid.js'
 import type { GetAnswer, ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
+import { asOriginal } from './origin.js'
 import { findPacked } from './packed.js'
 import { isSegmentObject, LEDGER_PREFIX, segmentName, segmentObjectName } from './segment.js'
 
+/** Creation time and generation are those of the original where the segment was copied (origin.ts): nobody deletes by it. */
 export type SegmentHead = ObjectHead & {
   /** The ULID alone: what revisions record. */
   readonly segment_name: string
@@ -34,7 +36,7 @@ export async function listSegments(store: ObjectStore, closed_through: number): 
     page_count += 1
     server_time = page.server_time
     for (const head of page.objects) {
-      if (isSegmentObject(head.name)) segments.push({ ...head, segment_name: segmentName(head.name) })
+      if (isSegmentObject(head.name)) segments.push({ ...asOriginal(head), segment_name: segmentName(head.name) })
       else strays.push(head.name)
     }
     start_after = page.next
@@ -50,7 +52,7 @@ export const inFoldOrder = (segments: readonly SegmentHead[]): SegmentHead[] =>
 
 export async function findSegment(store: ObjectStore, segment_name: string): Promise<SegmentHead | undefined> {
   const answer = await store.head(segmentObjectName(segment_name))
-  return answer.kind === 'found' ? { ...answer.head, segment_name } : undefined
+  return answer.kind === 'found' ? { ...asOriginal(answer.head), segment_name } : undefined
 }
 
 /** The stored bytes, which are those that were listed under this checksum: nobody ever writes a segment again. One that is

@@ -10,6 +10,8 @@ import { encodeDocument, parseDocument } from '../storage/document.js'
 import type { FileReference } from './table-files.js'
 
 export const POINTER_NAME = 'manifests/orchestration.manifest.json'
+/** Every document but the pointer. */
+export const MANIFESTS_PREFIX = 'manifests/orchestration/'
 export const REVISIONS_PREFIX = 'manifests/orchestration/revisions/'
 const CHECKPOINTS_PREFIX = 'manifests/orchestration/checkpoints/'
 const L0_PREFIX = 'state/orchestration/l0/'
@@ -158,6 +160,9 @@ const checkpoint = z.object({
   cold_through: instant.optional(),
   /** Segments folded so far whose minute was still open: who starts from this checkpoint must not fold them again. */
   open_segments: z.array(z.string()),
+  /** The revision that these tables go on from: of the first turn of a fold version, or of a rebuild. What is older may have been
+   *  folded otherwise. Absent where an older version wrote it. */
+  folded_since: z.int().optional(),
 })
 
 const chainPage = z.object({

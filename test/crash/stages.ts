@@ -8,6 +8,7 @@ import { CRASHES, type CrashCall } from '../faults/crash-store.js'
 import { createParquetShelf } from '../fixtures/parquet-world.js'
 import type { Random } from '../fixtures/random.js'
 import type { VirtualTime } from '../fixtures/virtual-time.js'
+import { runCopyStory } from './copy-story.js'
 import { type CrashRun, runCrashStory } from './crash-story.js'
 import { distinctPointsOf, type PointSet, pairsOf, pointsOf, sampleOf } from './points.js'
 
@@ -89,6 +90,12 @@ export const STAGES = {
     is_random: false,
     setsOf: distinctSets,
     open: openParquet,
+  },
+  copies: {
+    what: 'distinct single crash points of a backup, a restore and a rebuild on memory with plain files',
+    is_random: false,
+    setsOf: distinctSets,
+    open: () => ({ run: runCopyStory, close: async () => undefined }),
   },
 } as const satisfies Record<string, Stage>
 

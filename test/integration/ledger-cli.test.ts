@@ -499,6 +499,20 @@ describe('servo ledger verify, replay and stats', () => {
       expect(people.stdout).toContain(`differs: runs ["${first}"]: state live "FAILED", replayed "SUCCEEDED"`)
       expect(people.stdout).toContain(`differs: runs ["${second}"] is in the live table, and the replay has no such row.`)
       expect(people.stdout).toContain('NOT equal to the live tables.')
+      const planned = await servo('ledger', 'rebuild', '--dry-run', ...at(copy))
+      expect(planned).toMatchObject({ code: 0, stdout: expect.stringMatching(/those above differ\. Nothing was written\.$/) })
+      expect(planned.stdout).toContain(`differs: runs ["${first}"]`)
+      expect(await servo('ledger', 'rebuild', ...at(copy))).toMatchObject({
+        code: 0,
+        stdout: expect.stringContaining('are those that the ledger says.'),
+      })
+      expect(jsonOf<Replayed>(await servo('ledger', 'replay', '--json', ...at(copy)))).toMatchObject({ equal: true })
+      const since = await servo('ledger', 'replay', '--from', 'checkpoint', ...at(copy))
+      expect(since).toMatchObject({
+        code: 0,
+        stdout: expect.stringMatching(/^Replayed 0 revisions from the checkpoint of revision \d+ .* equal to the live tables\.$/),
+      })
+      expect(await servo('ledger', 'verify', ...at(copy))).toMatchObject({ code: 0 })
     },
     TIMEOUT_MS,
   )
@@ -546,7 +560,7 @@ describe('a command that cannot be done', () => {
     ['no count', ['table', 'runs', '--limit', 'many'], 'Give a whole number from 1 on.'],
     ['no moment', ['table', 'runs', '--as-of', 'lately'], 'Give a revision (its number or id) or an instant'],
     ['no store', ['ledger', 'verify', '--store', 's3://bucket'], 'Write local:PATH for a folder, or gs://bucket/prefix'],
-    ['no such start', ['ledger', 'replay', '--from', 'checkpoint'], 'say genesis, or leave --from out'],
+    ['no such start', ['ledger', 'replay', '--from', 'yesterday'], 'Say genesis for the first event'],
     ['no tenant', ['ledger', 'verify', '--tenant', 'Acme'], 'Use 1 to 63 lower-case letters'],
     ['no file', ['ledger', 'append'], "Required option '--file <path>' not specified"],
     ['no such file', ['ledger', 'append', '--file', 'nowhere.ndjson'], '--file nowhere.ndjson cannot be read'],

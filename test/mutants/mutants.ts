@@ -4,6 +4,7 @@
 
 import { AS_OF } from './as-of.js'
 import { COLD } from './cold.js'
+import { COPIES } from './copies.js'
 import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
 import { FRESH } from './fresh.js'
@@ -493,6 +494,7 @@ export const MUTANTS: readonly Mutant[] = [
   RETENTION_MUTANTS,
   PACKS,
   COLD,
+  COPIES,
   STORE,
   SQL,
   EXECUTION,

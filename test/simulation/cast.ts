@@ -21,12 +21,13 @@ import { type DeciderVersion, stubDecider } from '../fixtures/stub-decider.js'
 import { createWorker } from '../fixtures/worker.js'
 import type { Process, World } from '../fixtures/world.js'
 import { type Actor, clockOf, exponential } from './actor.js'
+import type { Copies } from './copies.js'
 
 /** What all processes of a simulation know of each other by hints alone. */
 type Stagehands = { readonly said: (readonly LedgerEvent[])[]; readonly missed: Set<string>; readonly hint: (name: string) => void }
 
 /** `page_revisions`: of the pages of the chain, so that there are some to pack. */
-export function castOf(world: World, random: Random, page_revisions: number): readonly Actor[] {
+export function castOf(world: World, random: Random, page_revisions: number, copies: Copies): readonly Actor[] {
   const missed = new Set<string>()
   const hint = createHints<string>((name) => void missed.add(name), { clock: world.clock, random: random.fork('hints') })
   const hands: Stagehands = { said: [], missed, hint }
@@ -81,6 +82,17 @@ export function castOf(world: World, random: Random, page_revisions: number): re
       think_ms: exponential(12 * SECOND_MS),
       begin: (process) => () => pack(process, { whole: process.random.isTrue(0.3) }).then(() => undefined),
     },
+    // Not in every seed: a backup is some hundred calls.
+    ...(random.fork('copies').isTrue(0.3)
+      ? [
+          {
+            name: 'copier',
+            options: clockOf(clocks),
+            think_ms: exponential(25 * SECOND_MS),
+            begin: (process: Process) => () => copies.backUp(process),
+          },
+        ]
+      : []),
   ]
 }
 

@@ -22,6 +22,7 @@ import { type Evidence, listAll } from '../invariants/evidence.js'
 import { checkSums } from '../invariants/table-checks.js'
 import { keepUp, type Stage } from './actor.js'
 import { castOf } from './cast.js'
+import { type Copies, createCopies } from './copies.js'
 import { createFaultyWorld, drawNameInterval } from './faulty-world.js'
 import { brokeOff, type Purpose, resultOf, type SimulationResult } from './result.js'
 
@@ -43,16 +44,22 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
     { rules: faults, same_name_interval_ms },
   )
   const problems: string[] = []
+  let backups = 0
   try {
     const page_revisions = random.fork('pages').pick([1, 2, 6])
-    await time.until(play(world, random, page_revisions))
+    const copies = createCopies(world)
+    await time.until(play(world, random, page_revisions, copies))
     faults.length = 0
     await time.until(rest(world, page_revisions))
-    if (purpose === 'check') problems.push(...(await checkWorld(world, checkRest)))
+    backups = copies.finished()
+    if (purpose === 'check') problems.push(...(await checkWorld(world, checkRest)), ...(await time.until(copies.check())))
   } catch (error) {
     problems.push(brokeOff(error))
   }
-  return { ...(await resultOf(world, { problems, kill_count: killCount() })), reached: reachedIn(world) }
+  return {
+    ...(await resultOf(world, { problems, kill_count: killCount() })),
+    reached: { ...reachedIn(world), 'backups that were finished while others worked': backups },
+  }
 }
 
 /** What a sample of seeds has to come to, or packing, cold parts and folding by readers are not tried. */
@@ -66,9 +73,9 @@ const reachedIn = ({ trace, oracle }: World): Readonly<Record<string, number>> =
   }
 }
 
-async function play(world: World, random: Random, page_revisions: number): Promise<void> {
+async function play(world: World, random: Random, page_revisions: number, copies: Copies): Promise<void> {
   const stages = 1 + random.below(3)
-  const cast = castOf(world, random, page_revisions)
+  const cast = castOf(world, random, page_revisions, copies)
   const cold = random.fork('cold')
   for (let stage = 0; stage < stages; stage++) {
     const ends_at = world.time.now() + random.between(...STAGE_MS)

@@ -1,7 +1,10 @@
 // Temporal only says when: with every process killed and Temporal's database gone, the ledger alone is enough to finish
 // what was under way, once. And what the API accepted while Temporal was down is carried out when it is back.
 
+import { renameSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { runServo } from '../fixtures/servo-process.js'
 import type { System } from '../fixtures/system.js'
 import { until } from '../fixtures/until.js'
 import { askForRun, lastWords, startWatched, untilAllOver, type Watched } from './asking.js'
@@ -79,6 +82,25 @@ test(
   () =>
     explained(async () => {
       await system.wipeTemporal()
+      await ask(RUNS_MEANWHILE)
+      await untilAllOver(system, asked, OVER_MS_MAX)
+    }),
+  TIMEOUT_MS,
+)
+
+test(
+  'a workspace that is restored from a backup, under a Temporal that knows nothing, gets its loops and goes on',
+  () =>
+    explained(async () => {
+      const backups = `local:${join(system.folder, 'backups')}`
+      const workspace = (...args: readonly string[]) => runServo(['workspace', ...args, '--store', system.store])
+      expect(await workspace('backup', '--to', backups)).toMatchObject({ code: 0 })
+      await Promise.all([...PARTS, 'temporal' as const].map((part) => system.kill(part)))
+      const folder = system.store.slice('local:'.length)
+      renameSync(folder, `${folder}.lost`)
+      expect(await workspace('restore', '--from', backups)).toMatchObject({ code: 0 })
+      await system.wipeTemporal()
+      for (const part of PARTS) await system.start(part)
       await ask(RUNS_MEANWHILE)
       await untilAllOver(system, asked, OVER_MS_MAX)
     }),

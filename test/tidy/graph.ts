@@ -56,6 +56,7 @@ export const ENTRIES = [
   'bench/truth/child.ts',
   'test/chaos/main.ts',
   'test/crash/main.ts',
+  'test/recorded-workspaces/record.ts',
   'test/crash/local-steps-child.ts',
   'test/fixtures/loaded-modules.cjs',
   'test/fixtures/worker-child.ts',

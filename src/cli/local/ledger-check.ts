@@ -6,6 +6,7 @@ import type { Difference } from '../../compactor/compare.js'
 import { verify } from '../../compactor/verify.js'
 import { readStats } from '../../readers/stats.js'
 import { replay } from '../../turn/replay.js'
+import { replaySince } from '../../turn/replay-since.js'
 import { FAILED } from '../exit-code.js'
 import { nothingYet, type StoreOptions, withDeps, withStore } from './options.js'
 import { counted, note, printJson, printLine, printTable } from './print.js'
@@ -16,8 +17,8 @@ export function addCheckCommands(group: Command): void {
     .action((options: StoreOptions) => runVerify(options))
   withStore(group.command('replay'))
     .description('fold the whole ledger again and compare with the live tables, row for row')
-    .option('--from <start>', 'where to begin: genesis, the first event', parseStart, 'genesis')
-    .action((options: StoreOptions) => runReplay(options))
+    .option('--from <start>', 'where to begin: genesis, the first event; checkpoint, the oldest one of this fold', parseStart, 'genesis')
+    .action((options: ReplayOptions) => (options.from === 'checkpoint' ? runReplaySince(options) : runReplay(options)))
   withStore(group.command('stats'))
     .description('show the newest revision, its lag and the size of every table')
     .action((options: StoreOptions) => runStats(options))
@@ -41,11 +42,31 @@ const runVerify = (options: StoreOptions): Promise<void> =>
     printLine(`${counted(answer.revision_count, 'revision')}, ${counted(answer.file_count, 'file')}: ${verdict}.`)
   })
 
-/** There is one start: what later ones would take from a checkpoint, they could not prove. */
+type ReplayOptions = StoreOptions & { readonly from: string }
+
 function parseStart(text: string): string {
-  if (text === 'genesis') return text
-  throw new InvalidArgumentError('A replay begins with the first event: say genesis, or leave --from out.')
+  if (text === 'genesis' || text === 'checkpoint') return text
+  throw new InvalidArgumentError('Say genesis for the first event, or checkpoint for the oldest one that was folded as it is now.')
 }
+
+/** What it takes from the checkpoint, it does not prove. */
+const runReplaySince = (options: StoreOptions): Promise<void> =>
+  withDeps(options, 'read', async (deps) => {
+    const scratch = await openScratch(deps)
+    try {
+      const answer = await replaySince({ ...deps, live: deps, scratch })
+      const { from, sequence, revision_count, row_count, differences } = answer
+      if (differences.length > 0) process.exitCode = FAILED
+      if (options.json === true) return printJson({ ...answer, equal: differences.length === 0 })
+      for (const difference of differences) printLine(describeDifference(difference))
+      const verdict = differences.length === 0 ? 'equal to the live tables' : 'NOT equal to the live tables'
+      printLine(
+        `Replayed ${counted(revision_count, 'revision')} from the checkpoint of revision ${from} to revision ${sequence}: ${counted(row_count, 'row')}, ${verdict}.`,
+      )
+    } finally {
+      await scratch.close()
+    }
+  })
 
 const runReplay = (options: StoreOptions): Promise<void> =>
   withDeps(options, 'read', async (deps) => {
@@ -54,7 +75,7 @@ const runReplay = (options: StoreOptions): Promise<void> =>
       const answer = await replay({ ...deps, live: deps, scratch })
       if (answer.differences.length > 0) process.exitCode = FAILED
       if (options.json === true) return printJson({ ...answer, equal: answer.differences.length === 0 })
-      for (const difference of answer.differences) printLine(describe(difference))
+      for (const difference of answer.differences) printLine(describeDifference(difference))
       const verdict = answer.differences.length === 0 ? 'equal to the live tables' : 'NOT equal to the live tables'
       printLine(
         `Replayed ${counted(answer.event_count, 'event')} of ${counted(answer.segment_count, 'segment')} from ${answer.from} ` +
@@ -65,7 +86,7 @@ const runReplay = (options: StoreOptions): Promise<void> =>
     }
   })
 
-function describe({ table, key, columns, live, replayed }: Difference): string {
+export function describeDifference({ table, key, columns, live, replayed }: Difference): string {
   const where = `differs: ${table} ${JSON.stringify(key)}`
   if (live === null) return `${where} is missing from the live table.`
   if (replayed === null) return `${where} is in the live table, and the replay has no such row.`

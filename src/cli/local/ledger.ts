@@ -5,6 +5,7 @@ import { addAppendCommands } from './ledger-append.js'
 import { addCheckCommands } from './ledger-check.js'
 import { addCompactCommand } from './ledger-compact.js'
 import { addPackCommand } from './ledger-pack.js'
+import { addRebuildCommand } from './ledger-rebuild.js'
 import { addTailCommand } from './ledger-tail.js'
 
 export function addLedgerCommands(group: Command): void {
@@ -14,4 +15,5 @@ export function addLedgerCommands(group: Command): void {
   addCompactCommand(group)
   addPackCommand(group)
   addCheckCommands(group)
+  addRebuildCommand(group)
 }

@@ -1,0 +1,114 @@
+// Copies objects from one store to another, page by page: both list in the order of names, so that what is there already is
+// seen without being read. It deletes nothing, and replaces nothing but what its caller says may change.
+
+import { corrupt } from '../../core/errors.js'
+import type { Clock } from '../../core/time.js'
+import { type Origin, withOrigin } from '../../ledger/origin.js'
+import { LEDGER_PREFIX } from '../../ledger/segment.js'
+import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
+import { readIntact } from '../../storage/read-intact.js'
+import { writeOnce } from '../../storage/write-once.js'
+
+export type CopyDeps = {
+  readonly source: ObjectStore
+  readonly target: ObjectStore
+  readonly clock: Clock
+  /** What the source says of a segment that it has from elsewhere: a workspace is believed up to its clock, a backup as it is. */
+  readonly originOf: (head: ObjectHead) => Origin
+  /** A line for whoever waits. */
+  readonly say?: (line: string) => void
+}
+
+export type CopyTally = { copied: number; bytes: number; present: number; vanished: number }
+
+export const emptyTally = (): CopyTally => ({ copied: 0, bytes: 0, present: 0, vanished: 0 })
+
+/** What is under a name that both have, and differs. `refuse`: no two things ever have this name, so one of them is damaged.
+ *  `keep`: the copy stands. `replace`: the source's is the newer. */
+type Differing = 'refuse' | 'keep' | 'replace'
+
+type CopyRequest = {
+  readonly prefix: string
+  readonly isWanted?: (head: ObjectHead) => boolean
+  readonly differing?: Differing
+}
+
+/** A part of the base has some megabytes. */
+const COPIES_AT_ONCE = 8
+
+export async function copyObjects(deps: CopyDeps, request: CopyRequest): Promise<CopyTally> {
+  const { source, target, say } = deps
+  const { prefix, isWanted = () => true } = request
+  const tally = emptyTally()
+  const there = namesFrom(target, prefix)
+  let next = await there.next()
+  let due: Due[] = []
+  for await (const head of headsOf(source, prefix)) {
+    if (!isWanted(head)) continue
+    while (next !== undefined && next.name < head.name) next = await there.next()
+    due.push({ head, present: next?.name === head.name ? next : undefined })
+    if (due.length < COPIES_AT_ONCE) continue
+    await copyAll(deps, request, due, tally)
+    due = []
+  }
+  await copyAll(deps, request, due, tally)
+  if (tally.copied + tally.present > 0) say?.(`${prefix} ${tally.copied} copied, ${tally.present} there already.`)
+  return tally
+}
+
+type Due = { readonly head: ObjectHead; readonly present: ObjectHead | undefined }
+
+async function copyAll(deps: CopyDeps, request: CopyRequest, due: readonly Due[], tally: CopyTally): Promise<void> {
+  await Promise.all(due.map((one) => copyOne(deps, request, one, tally)))
+}
+
+async function copyOne(
+  { source, target, clock, originOf }: CopyDeps,
+  request: CopyRequest,
+  { head, present }: Due,
+  tally: CopyTally,
+): Promise<void> {
+  const { name, crc32c, size } = head
+  const { differing = 'refuse' } = request
+  const isSame = present?.crc32c === crc32c && present.size === size
+  if (present !== undefined && (isSame || differing === 'keep')) {
+    tally.present += 1
+    return
+  }
+  if (present !== undefined && differing === 'refuse') {
+    throw corrupt(
+      `${name} has checksum ${crc32c} in ${source.label} and ${present.crc32c} in ${target.label}, and nobody ever writes it twice. ` +
+        'Run `servo ledger verify`; if all is well there, copy to another place.',
+    )
+  }
+  const answer = await readIntact(source, name)
+  // Packed, merged away or collected since it was listed: whoever asked for it knows whether it is missed.
+  if (answer.kind === 'absent' || answer.head.crc32c !== crc32c) {
+    tally.vanished += 1
+    return
+  }
+  const meta = name.startsWith(LEDGER_PREFIX) ? withOrigin(answer.head, originOf(answer.head)) : answer.head.meta
+  if (present === undefined) await writeOnce({ store: target, clock }, name, answer.bytes, meta)
+  else await target.put(name, answer.bytes, { if_generation: present.generation, meta })
+  tally.copied += 1
+  tally.bytes += answer.bytes.byteLength
+}
+
+export async function* headsOf(store: ObjectStore, prefix: string): AsyncGenerator<ObjectHead> {
+  let start_after: string | undefined
+  do {
+    const page = await store.list(prefix, start_after)
+    yield* page.objects
+    start_after = page.next
+  } while (start_after !== undefined)
+}
+
+function namesFrom(store: ObjectStore, prefix: string): { readonly next: () => Promise<ObjectHead | undefined> } {
+  const heads = headsOf(store, prefix)
+  return {
+    async next() {
+      const { done, value } = await heads.next()
+      return done === true ? undefined : value
+    },
+  }
+}

@@ -1,0 +1,83 @@
+// A replay that begins with a checkpoint: the oldest whose files are still there and whose tables were folded as they are
+// folded now. It proves what was folded since; what is older is proved by a replay from the first event.
+
+import { compareTables, type Difference } from '../compactor/compare.js'
+import { pointerTo } from '../compactor/publish.js'
+import { filesOfCheckpoint } from '../compactor/reach.js'
+import { missing } from '../core/errors.js'
+import { CREATE, type ObjectStore } from '../storage/object-store.js'
+import { readIntact } from '../storage/read-intact.js'
+import { type History, openHistory } from '../tables/history/history.js'
+import { keptRevisions } from '../tables/history/kept-revisions.js'
+import {
+  type Checkpoint,
+  checkpointName,
+  encodeCheckpoint,
+  encodePointer,
+  encodeRevision,
+  POINTER_NAME,
+  type Pointer,
+  parseCheckpoint,
+  revisionName,
+} from '../tables/revision.js'
+import { openSnapshot, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
+import { loadHotState } from './hot-state.js'
+import { createRefold, type RefoldDeps, type RefoldStart } from './refold.js'
+
+type ReplaySinceAnswer = {
+  /** The sequence of the checkpoint. */
+  readonly from: number
+  readonly sequence: number
+  readonly revision_count: number
+  readonly row_count: number
+  readonly differences: readonly Difference[]
+}
+
+export async function replaySince(deps: RefoldDeps): Promise<ReplaySinceAnswer> {
+  const { live, scratch } = deps
+  const { published, server_time } = await readPointer(live.store)
+  if (published === undefined) throw missing(`${live.store.label} has no revision yet: run \`servo ledger compact\` first.`)
+  const { pointer } = published
+  const history = openHistory(live.store, pointer)
+  const checkpoint = await oldestCheckpoint(live.store, history, pointer, server_time)
+  const start = await goOnFrom(deps, history, checkpoint)
+  const replayed = await createRefold(deps, start).through(pointer)
+  const compared = await compareTables(live, await openSnapshot(live, pointer), scratch, replayed)
+  return { from: checkpoint.sequence, sequence: pointer.sequence, revision_count: pointer.sequence - checkpoint.sequence, ...compared }
+}
+
+/** Collection keeps the files of every revision that can be opened. */
+async function oldestCheckpoint(store: ObjectStore, history: History, pointer: Pointer, now: number): Promise<Checkpoint> {
+  const open = (name: string) => readDocument(store, checkpointName(name), parseCheckpoint)
+  let oldest = await open(pointer.checkpoint.name)
+  // Of an older version: nobody knows what came before it.
+  if (oldest.folded_since === undefined) return oldest
+  const { retention } = await readRevision(store, pointer.sequence, pointer.revision)
+  for await (const { checkpoint } of keptRevisions(history, { now, retention })) {
+    if (checkpoint === oldest.name) continue
+    const found = await open(checkpoint)
+    if (found.folded_since !== oldest.folded_since) break
+    oldest = found
+  }
+  return oldest
+}
+
+/** The checkpoint with its files in the tables of the replay, as if they had been folded there. */
+async function goOnFrom({ live, scratch }: RefoldDeps, history: History, checkpoint: Checkpoint): Promise<RefoldStart> {
+  const put = async (name: string, bytes: Uint8Array) => void (await scratch.store.put(name, bytes, { if_generation: CREATE }))
+  for (const file of await filesOfCheckpoint(live.store, checkpoint)) {
+    const answer = await readIntact(live.store, file)
+    if (answer.kind === 'absent') throw missing(`${file} was collected meanwhile. Replay again.`)
+    await put(file, answer.bytes)
+  }
+  const link = await history.at(checkpoint.sequence)
+  const revision = await readRevision(live.store, link.sequence, link.revision)
+  await put(checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
+  await put(revisionName(revision.sequence, revision.revision), encodeRevision(revision))
+  await put(POINTER_NAME, encodePointer(pointerTo(revision, checkpoint, undefined)))
+  const { published } = await readPointer(scratch.store)
+  if (published === undefined) throw missing(`${scratch.store.label} has lost its pointer. Replay again.`)
+  const snapshot = await openSnapshot(scratch, published.pointer)
+  const rows = await loadHotState(scratch, snapshot)
+  return { workspace: { published, snapshot, rows, folded: new Set() }, revision }
+}
