@@ -13,9 +13,21 @@ import { benchReads } from '../truth/read.js'
 import { openBench, STORY_START, withFolder } from '../workspace.js'
 import { benchFiles } from './files.js'
 import { benchFilters } from './filters.js'
+import { benchSoak } from './soak.js'
 import { benchColdStart, benchTakeover } from './starts.js'
 
-export const SCALE_NAMES: readonly string[] = ['history', 'random', 'memory', 'read', 'takeover', 'cold', 'files', 'replay', 'filters']
+export const SCALE_NAMES: readonly string[] = [
+  'history',
+  'random',
+  'memory',
+  'read',
+  'takeover',
+  'cold',
+  'files',
+  'replay',
+  'filters',
+  'soak',
+]
 
 /** 1,000,002 tasks and partitions, 4,333,342 keys, 100,000 segments. */
 const FULL_SIZE: LargeSize = { runs: 166_667, segments: 100_000 }
@@ -24,8 +36,11 @@ const QUICK_SIZE: LargeSize = { runs: 600, segments: 360 }
 /** Where a large workspace is kept that was built before: it takes a quarter of an hour. */
 const KEPT_VARIABLE = 'SERVO_BENCH_FOLDER'
 
-/** Needs no workspace. */
-const ALONE = 'filters'
+/** The file that `npm run soak -- --file` left: with none, a short soak is run, which is compared with no target. */
+const SOAK_VARIABLE = 'SERVO_BENCH_SOAK'
+
+/** These need no workspace. */
+const ALONE: readonly string[] = ['filters', 'soak']
 
 /** Of a million of everything. */
 const TARGETS: LargeTargets = {
@@ -37,8 +52,10 @@ const TARGETS: LargeTargets = {
 
 export async function runScale(report: Report, asked: SuiteOptions): Promise<void> {
   const options = { ...asked, targets: TARGETS }
-  if (options.only === undefined || options.only === ALONE) await benchFilters(report, options.is_quick)
-  if (options.only === ALONE) return
+  const { only } = options
+  if (only === undefined || only === 'filters') await benchFilters(report, options.is_quick)
+  if (only === undefined || only === 'soak') await benchSoak(report, options, process.env[SOAK_VARIABLE])
+  if (only !== undefined && ALONE.includes(only)) return
   const kept = process.env[KEPT_VARIABLE]
   if (kept === undefined) await withFolder((folder) => measure(folder, report, options))
   else await measure(kept, report, options)
