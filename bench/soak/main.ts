@@ -36,6 +36,13 @@ const began = performance.now()
 const say = (line: string): void =>
   void process.stderr.write(`${((performance.now() - began) / 1_000).toFixed(1).padStart(6)} s  ${line}\n`)
 
+// All that was started ends with this process, as it does where it ends by itself.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+  process.once(signal, () => {
+    say(`Stopped by ${signal}.`)
+    process.exit(1)
+  })
+}
 process.exitCode = await main()
 
 async function main(): Promise<number> {

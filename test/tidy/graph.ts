@@ -50,6 +50,7 @@ export const ENTRIES = [
   'src/sdk/typescript-hooks.ts',
   'src/workflows/index.ts',
   'bench/main.ts',
+  'bench/growth/main.ts',
   'bench/soak/main.ts',
   'bench/truth/child.ts',
   'test/chaos/main.ts',
