@@ -13,10 +13,12 @@ import { benchReads } from '../truth/read.js'
 import { openBench, STORY_START, withFolder } from '../workspace.js'
 import { benchFiles } from './files.js'
 import { benchFilters } from './filters.js'
+import { benchLine } from './line.js'
 import { benchSoak } from './soak.js'
 import { benchColdStart, benchTakeover } from './starts.js'
 
 export const SCALE_NAMES: readonly string[] = [
+  'line',
   'history',
   'random',
   'memory',
@@ -78,6 +80,7 @@ async function measure(folder: string, report: Report, options: LargeOptions): P
   const large = openBench(folder, { unit: 'hour', start: STORY_START + 8 * DAY_MS })
   if (isAsked('takeover')) await benchTakeover(report, large, size)
   if (isAsked('cold')) await benchColdStart(report, large, size)
+  if (isAsked('line')) await benchLine(report, options, { workspace: large, size })
   if (isAsked('history')) await benchHistory(report, options, large, size)
   if (isAsked('random')) await benchRandomHistory(report, options, large, size)
   if (isAsked('read')) await benchReads(report, options, large, size)

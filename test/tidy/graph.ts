@@ -51,6 +51,7 @@ export const ENTRIES = [
   'src/workflows/index.ts',
   'bench/main.ts',
   'bench/growth/main.ts',
+  'bench/plot/main.ts',
   'bench/soak/main.ts',
   'bench/truth/child.ts',
   'test/chaos/main.ts',
