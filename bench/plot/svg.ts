@@ -5,6 +5,7 @@ import { type ScaleKind, scaleOf, shortNumber } from './scale.js'
 export type Point = readonly [x: number, y: number]
 
 export type Series = {
+  /** Empty: not in the legend, and of the colour of the series with a name that stands as far from the first. */
   readonly name: string
   readonly points: readonly Point[]
   /** `dashed`: what was computed, and not measured. `dots`: single measurements, joined by a thin line. */
@@ -107,8 +108,14 @@ function drawPanel({ title, x, y, series }: Panel): string {
     `<line class="axis" x1="${MARGIN.left}" x2="${MARGIN.left + AREA.width}" y1="${bottom}" y2="${bottom}"/>`,
     `<text class="faint" x="${MARGIN.left + AREA.width / 2}" y="${PANEL.height - 10}" text-anchor="middle">${escaped(x.label)}</text>`,
     `<text class="faint" transform="translate(14 ${MARGIN.top + AREA.height / 2}) rotate(-90)" text-anchor="middle">${escaped(y.label)}</text>`,
-    ...series.flatMap((each, i) => drawSeries(each, i % COLOURS, px, py)),
+    ...series.flatMap((each, i) => drawSeries(each, colourOf(series, i), px, py)),
   ].join('\n')
+}
+
+/** Those without a name come after the others, in their order. */
+const colourOf = (series: readonly Series[], at: number): number => {
+  const named = series.filter(({ name }) => name !== '').length
+  return (at < named ? at : at - named) % COLOURS
 }
 
 function drawSeries({ points, style = 'line' }: Series, colour: number, px: (at: number) => number, py: (at: number) => number): string[] {
@@ -122,17 +129,19 @@ function drawSeries({ points, style = 'line' }: Series, colour: number, px: (at:
 function legendOf(series: readonly Series[]): string[] {
   if (series.length < 2) return []
   let [x, y] = [MARGIN.left, 36]
-  return series.flatMap(({ name, style }, i) => {
-    const width = 22 + name.length * LEGEND_CHARACTER_PX + 8
-    if (x > MARGIN.left && x + width > PANEL.width - MARGIN.right + 10) [x, y] = [MARGIN.left, y + 15]
-    const colour = i % COLOURS
-    const drawn = [
-      `<line class="line s${colour}${style === 'dashed' ? ' dashed' : ''}" x1="${fixed(x)}" x2="${fixed(x + 16)}" y1="${y - 4}" y2="${y - 4}"/>`,
-      `<text x="${fixed(x + 21)}" y="${y}">${escaped(name)}</text>`,
-    ]
-    x += width
-    return drawn
-  })
+  return series
+    .filter(({ name }) => name !== '')
+    .flatMap(({ name, style }, i) => {
+      const width = 22 + name.length * LEGEND_CHARACTER_PX + 8
+      if (x > MARGIN.left && x + width > PANEL.width - MARGIN.right + 10) [x, y] = [MARGIN.left, y + 15]
+      const colour = i % COLOURS
+      const drawn = [
+        `<line class="line s${colour}${style === 'dashed' ? ' dashed' : ''}" x1="${fixed(x)}" x2="${fixed(x + 16)}" y1="${y - 4}" y2="${y - 4}"/>`,
+        `<text x="${fixed(x + 21)}" y="${y}">${escaped(name)}</text>`,
+      ]
+      x += width
+      return drawn
+    })
 }
 
 const fixed = (value: number): number => Number(value.toFixed(1))

@@ -1,12 +1,23 @@
 // A soak in one picture: turn, lag and events, memory, processor, and what lies in the folder.
 
+import type { Kind } from '../growth/model.js'
 import { drawPlot, type Panel, type Point } from '../plot/svg.js'
+import { forecastOf } from './forecast.js'
 import { OBJECT_KINDS, type ObjectKind } from './objects.js'
 import type { Soak } from './result.js'
 import { PROCESSES, type Sample } from './sample.js'
 
 /** Points of a line; more are one by the middle of their neighbours, so that a line shows a course and no single turn. */
 const POINTS_MAX = 120
+
+/** Where an axis of minutes that ends with a year has words. */
+const AGES = [
+  { at: 1, text: 'a minute' },
+  { at: 60, text: 'an hour' },
+  { at: 1_440, text: 'a day' },
+  { at: 43_200, text: 'a month' },
+  { at: 525_600, text: 'a year' },
+]
 
 /** Together they are all that is worth a line; the rest is summed up. */
 const SHOWN: readonly ObjectKind[] = ['l0', 'segments', 'revisions', 'base', 'starts']
@@ -26,6 +37,16 @@ export function soakPlot({ samples, summary }: Soak): string {
     line(({ objects: counts }) => (counts === undefined ? undefined : of(counts)))
   const count = (kind: ObjectKind) => objects((counts) => counts[kind]?.count ?? 0)
   const rest = (Object.keys(OBJECT_KINDS) as ObjectKind[]).filter((kind) => !SHOWN.includes(kind))
+  const forecast = forecastOf({ samples, summary })
+  const kept = (title: string, kinds: readonly (ObjectKind & Kind)[]): Panel => ({
+    title,
+    x: { label: 'since the beginning; measured, then by the growth model', scale: 'log', marks: AGES },
+    y: { label: 'files', scale: 'log' },
+    series: [
+      ...kinds.map((kind) => ({ name: kind, points: forecast.expected(kind), style: 'dashed' as const })),
+      ...kinds.map((kind) => ({ name: '', points: forecast.measured(kind), style: 'dots' as const })),
+    ],
+  })
   const x = { label: 'minutes', low: 0 }
   const panel = (title: string, label: string, series: Panel['series']): Panel => ({ title, x, y: { label, low: 0 }, series })
   return drawPlot({
@@ -56,6 +77,8 @@ export function soakPlot({ samples, summary }: Soak): string {
         ...SHOWN.map((kind) => ({ name: kind, points: count(kind) })),
         { name: 'others', points: objects((counts) => rest.reduce((sum, kind) => sum + (counts[kind]?.count ?? 0), 0)) },
       ]),
+      kept('Files that turn flat, if it went on', ['l0', 'base', 'segments', 'revisions']),
+      kept('Files that are kept for long, if it went on', ['checkpoints', 'packs', 'starts']),
     ],
   })
 }

@@ -1,6 +1,7 @@
 // What a soak comes to, and its picture, from samples that are made up: a line that is flat, and one that is not.
 
 import { describe, expect, test } from '@jest/globals'
+import { forecastOf } from '../../bench/soak/forecast.js'
 import { soakPlot } from '../../bench/soak/plot.js'
 import { readSoak } from '../../bench/soak/result.js'
 import { PROCESSES, type Sample } from '../../bench/soak/sample.js'
@@ -32,7 +33,11 @@ function samplesOf(turn_ms: Course, rss_mb: Course = () => 400): Sample[] {
       runs_over: at_s,
       tasks_over: at_s * 20,
       open_tasks: 0,
-      objects: { l0: { count: at_s * 8, bytes: at_s * 1_000 }, segments: { count: at_s, bytes: at_s } },
+      objects: {
+        l0: { count: at_s * 32, bytes: at_s },
+        segments: { count: at_s, bytes: at_s },
+        checkpoints: { count: at_s / 16, bytes: at_s },
+      },
     }
   }).map((sample) => ({ ...sample, objects: { ...NO_OBJECTS, ...sample.objects } }))
 }
@@ -53,7 +58,7 @@ describe('the summary', () => {
     expect(summary.events_per_s).toBeCloseTo(RATE)
     expect(summary.publishes_per_s).toBeCloseTo(4)
     expect(summary.cores.automation).toBeCloseTo(0.25)
-    expect(summary.files_per_million_events).toBeCloseTo((9 / RATE) * 1e6)
+    expect(summary.files_per_million_events).toBeCloseTo((33.0625 / RATE) * 1e6)
   })
 
   test('of one that rises by a tenth in ten minutes tells it, and so of memory', () => {
@@ -89,5 +94,27 @@ describe('the picture', () => {
 
   test('of a file without its last line is refused', () => {
     expect(() => readSoak(JSON.stringify(samples[0]))).toThrow('no summary of a soak')
+  })
+})
+
+describe('what the files come to if it went on', () => {
+  const samples = samplesOf(flat)
+  const { expected, measured } = forecastOf({ samples, summary: summaryOf(samples, FACTS) })
+  const at = (kind: Parameters<typeof expected>[0], minutes: number) =>
+    expected(kind).find(([at_minutes]) => at_minutes >= minutes)?.[1] ?? 0
+
+  test('begins where the measured files end', () => {
+    for (const kind of ['l0', 'segments', 'checkpoints'] as const) {
+      const [minutes, count] = measured(kind).at(-1) as [number, number]
+      const [expected_at, expected_count] = expected(kind).find(([at_minutes]) => at_minutes >= minutes) as [number, number]
+      expect((expected_count * minutes) / expected_at / count).toBeCloseTo(1, 1)
+    }
+  })
+
+  test('turns flat for what is collected and packed, and not for what is kept', () => {
+    const [day, month, year] = [1_440, 43_200, 525_000] as const
+    expect(at('segments', year)).toBeLessThan(at('segments', day) * 1.1)
+    expect(at('l0', year)).toBeLessThan(at('l0', month) * 1.01)
+    expect(at('checkpoints', year)).toBeGreaterThan(at('checkpoints', month) * 10)
   })
 })
