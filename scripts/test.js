@@ -54,7 +54,10 @@ const simulationSteps = () => [
 const chaosSteps = () => [tool('process chaos', ['scripts/run.js', 'test/chaos/main.ts', '--minutes', '1'], { last_line: true })]
 
 /** Half a minute of a third of the load: it shows that a soak works, and its figures are worth nothing. */
-const soakSteps = () => [tool('soak', ['scripts/run.js', 'bench/soak/main.ts', '--minutes', '0.5', '--rate', '100'])]
+const soakSteps = () => {
+  const file = 'node_modules/.cache/servo-soak.ndjson'
+  return [tool('soak', ['scripts/run.js', 'bench/soak/main.ts', '--minutes', '0.5', '--rate', '100', '--file', file])]
+}
 
 const suiteSteps = () => suiteFolders().map((folder) => suite(folder, [`test/${folder}/`]))
 

@@ -1,8 +1,8 @@
 // One soak: the whole of Servo as real processes on a folder with fsync, a load that goes by the clock, and a look at all of
 // it every few seconds. Merges, packs and collection go on as the automation does them by itself.
 
-import { appendFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 // A soak is time that passes: the looks go by the clock, and nothing else is waited for by it.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -53,6 +53,7 @@ export async function runSoak({ minutes, events_per_s, file, commit, say }: Soak
     })
     say(`everything runs; ${events_per_s} events a second for ${minutes} min`)
     const samples: Sample[] = []
+    mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, '')
     const began = performance.now()
     const load = startLoad({
