@@ -17,9 +17,12 @@ import {
   START_CLAIM_KEPT_MS,
 } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
+import { RETENTION } from '../../src/projections/retention.js'
 import { PAGE_SIZE } from '../../src/storage/object-store.js'
 import type { Flow } from './flow.js'
 import type { Coefficients } from './measure.js'
+
+const s = (ms: number): number => ms / SECOND_MS
 
 export type Setting = {
   readonly listing_window_s: number
@@ -40,7 +43,7 @@ export const GCS_SETTING: Setting = {
   listing_window_s: LISTING_WINDOW_MS / SECOND_MS,
   page_revisions: CHAIN_PAGE_REVISIONS,
   look_s: 600,
-  cold_after_s: null,
+  cold_after_s: s(RETENTION.cold_after_days * DAY_MS),
   requests_a_get: 2,
   reading_processes: 1,
   tables_read: 3,
@@ -51,7 +54,6 @@ export type Kind = (typeof KINDS)[number]
 export type Amount = { readonly count: number; readonly bytes: number }
 export type Stock = Readonly<Record<Kind, Amount>>
 
-const s = (ms: number): number => ms / SECOND_MS
 const WEEK_S = s(7 * DAY_MS)
 /** What a turn lists: minutes that are not closed, and the one that runs. */
 const OPEN_S = s(CLOSED_MINUTE_SLACK_MS) + 90
@@ -131,11 +133,11 @@ export function keptPublishes({ publishes_per_s, merges_per_s }: Flow, seconds: 
  *  tiers as the number of merges has digits by five, with two runs in each on average. */
 const runsAfter = (merges: number): number => Math.max(1, 2 * (Math.log(Math.max(1, merges)) / Math.log(5)))
 /** Of a run of six tasks, which is 20 events: itself and its key, and of each task its row, its edges, its dispatch and its
- *  partition; of these the last are never cold. */
+ *  partition; of these the keys and the partitions are never cold. */
 const ROWS_PER_EVENT = 1.3
 /** Two thirds of the parts have a filter. */
 const FILES_A_PART = 1.5
-const NEVER_COLD_ROWS_PER_EVENT = 0.3
+const NEVER_COLD_ROWS_PER_EVENT = 0.35
 
 function baseAfter({ events_per_s, merges_per_s }: Flow, coefficients: Coefficients, { look_s, cold_after_s }: Setting, seconds: number) {
   const merges = merges_per_s * seconds
