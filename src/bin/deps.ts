@@ -49,6 +49,8 @@ export type Deps = {
   readonly clock: Clock
   readonly random: RandomBytes
   readonly listing_window_ms: number
+  /** What it was opened with: for a thread that opens it again. */
+  readonly config: WorkspaceConfig
   readonly close: () => Promise<void>
 }
 
@@ -76,6 +78,7 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
     clock: systemClock,
     random,
     listing_window_ms: isLocal ? LISTING_WINDOW_LOCAL_MS : LISTING_WINDOW_MS,
+    config,
     async close() {
       await files.close()
       await rm(temporary, { recursive: true, force: true })
@@ -99,11 +102,11 @@ export const turnDeps = (deps: Deps, appender: Appender, log?: (message: string)
 
 export const openReader = (deps: Deps): Reader => createReader(deps)
 
-/** Tables of a replay: a folder of its own without fsync, gone when it is closed. */
+/** Tables of a rebuild: a folder of its own without fsync, gone when it is closed. */
 export async function openScratch(
   deps: Deps,
 ): Promise<{ readonly store: ObjectStore; readonly files: TableFiles; readonly close: () => Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'servo-replay-'))
+  const folder = await mkdtemp(join(tmpdir(), 'servo-rebuild-'))
   const store = createLocalStore({ folder, clock: deps.clock, sync: false })
   const files = tableFiles(fileCache(store, join(folder, 'cache')), deps.scope, DUCKDB_MEMORY_MB)
   return {

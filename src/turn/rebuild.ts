@@ -1,7 +1,7 @@
 // Makes the tables anew: folds all that was recorded with the fold of this version, and publishes the result as a checkpoint,
 // by the same swap as everybody else. Turns go on meanwhile; what they publish is folded too, until nobody was faster.
 
-import { compareTables, type Difference } from '../compactor/compare.js'
+import { compareTables, type Difference, rowsOfTables } from '../compactor/compare.js'
 import { copyRebuilt, publishRebuilt } from '../compactor/rebuilt.js'
 import { refuseNewerFold } from '../compactor/swap.js'
 import { conflict, missing } from '../core/errors.js'
@@ -38,7 +38,7 @@ export async function rebuild(deps: RefoldDeps, { is_dry = false, say }: Rebuild
     if (sequence % SAY_EVERY === 0) say?.(`Folded revision ${sequence} of ${first.pointer.sequence}.`)
   }
   const rebuilt = await refold.through(first.pointer, note)
-  const compared = await compareTables(live, await openSnapshot(live, first.pointer), scratch, rebuilt)
+  const compared = await compareTables(live, await openSnapshot(live, first.pointer), rowsOfTables(scratch, rebuilt))
   const { row_count, differences } = compared
   if (is_dry) return { sequence: first.pointer.sequence, row_count, differences }
   let snapshot = await refold.mergeWhole()

@@ -1,7 +1,7 @@
 // A replay that begins with a checkpoint: the oldest whose files are still there and whose tables were folded as they are
 // folded now. It proves what was folded since; what is older is proved by a replay from the first event.
 
-import { compareTables, type Difference } from '../compactor/compare.js'
+import { compareTables, type Difference, rowsOfTables } from '../compactor/compare.js'
 import { pointerTo } from '../compactor/publish.js'
 import { filesOfCheckpoint } from '../compactor/reach.js'
 import { missing } from '../core/errors.js'
@@ -42,7 +42,7 @@ export async function replaySince(deps: RefoldDeps): Promise<ReplaySinceAnswer> 
   const checkpoint = await oldestCheckpoint(live.store, history, pointer, server_time)
   const start = await goOnFrom(deps, history, checkpoint)
   const replayed = await createRefold(deps, start).through(pointer)
-  const compared = await compareTables(live, await openSnapshot(live, pointer), scratch, replayed)
+  const compared = await compareTables(live, await openSnapshot(live, pointer), rowsOfTables(scratch, replayed))
   return { from: checkpoint.sequence, sequence: pointer.sequence, revision_count: pointer.sequence - checkpoint.sequence, ...compared }
 }
 
