@@ -80,10 +80,14 @@ const GROUPS: readonly Group[] = [
   },
   {
     name: 'workspace',
-    summary: 'how long the workspace keeps what, and what a change of it would do',
+    summary: 'back a workspace up and restore it; how long it keeps what, and what a change of that would do',
     load: async () => {
       const { addWorkspaceCommands } = await import('./workspace.js')
-      return (group) => addWorkspaceCommands(group, around())
+      const { addCopyCommands } = await import('./local/workspace-copies.js')
+      return (group) => {
+        addWorkspaceCommands(group, around())
+        addCopyCommands(group)
+      }
     },
   },
   {
@@ -130,11 +134,6 @@ const GROUPS: readonly Group[] = [
     name: 'ledger',
     summary: 'append events to a ledger, fold it into tables, verify and replay it',
     load: async () => (await import('./local/ledger.js')).addLedgerCommands,
-  },
-  {
-    name: 'workspace',
-    summary: 'back a workspace up while it is worked on, and restore it elsewhere',
-    load: async () => (await import('./local/workspace.js')).addWorkspaceCommands,
   },
   {
     name: 'table',

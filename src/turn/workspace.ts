@@ -60,7 +60,9 @@ async function readBetween(tables: TableStore, held: Revision, snapshot: Snapsho
 
 /** What a merge has taken into the base still lies in the chain, a document each; a whole load costs less than very many. */
 async function revisionsSince({ store }: TableStore, held: Revision, snapshot: Snapshot): Promise<readonly Revision[] | undefined> {
-  const { revision, deltas } = snapshot
+  const { revision, deltas, checkpoint } = snapshot
+  // A rebuild says in no delta which rows it mended.
+  if ((checkpoint.folded_since ?? 0) > held.sequence) return undefined
   if (revision.sequence <= held.sequence || revision.fold_version !== held.fold_version) return undefined
   const known = deltas.filter(({ sequence }) => sequence > held.sequence)
   const [lowest = revision] = known

@@ -75,11 +75,7 @@ export const COPIES: readonly Mutant[] = [
   {
     name: 'a rebuild that others follow by its deltas',
     edits: [
-      {
-        file: REBUILT,
-        find: '    sequence,\n    revision: revision_id,\n    fold_version,\n    tables,',
-        replace: '    sequence: pointer.sequence,\n    revision: pointer.revision,\n    fold_version,\n    tables,',
-      },
+      { file: 'src/turn/workspace.ts', find: '  if ((checkpoint.folded_since ?? 0) > held.sequence) return undefined\n', replace: '' },
     ],
     killed_by: turn('rebuild', MENDED),
   },

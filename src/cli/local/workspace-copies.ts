@@ -1,4 +1,4 @@
-// `servo workspace`: back up, list backups, restore. Each command works on the stores themselves, without a server.
+// `servo workspace backup`, `backups` and `restore`. Each command works on the stores themselves, without a server.
 
 import { type Command, Option } from 'commander'
 import { openAppender, turnDeps } from '../../bin/deps.js'
@@ -19,8 +19,7 @@ type RestoreOptions = ListOptions & { readonly backup?: string }
 
 const from = () => new Option('--from <place>', 'where the backups are: local:PATH or gs://bucket/prefix').makeOptionMandatory()
 
-export function addWorkspaceCommands(group: Command): void {
-  group.helpCommand(false)
+export function addCopyCommands(group: Command): void {
   const backup = withStore(group.command('backup'))
     .description('copy a workspace while it is worked on; what an earlier backup has is not copied again')
     .addOption(new Option('--to <place>', 'where backups go: local:PATH or gs://bucket/prefix').makeOptionMandatory())
