@@ -1,15 +1,11 @@
 // Measurements that need a process of their own, because peak memory belongs to a process:
 // `node bench/truth/child.js compact|replay|takeover FOLDER START FIRST_RUN UNIT`, compiled.
 
-import { join } from 'node:path'
-import { systemRandom } from '../../src/bin/clock.js'
-import { createLocalStore } from '../../src/storage/local.js'
-import { createFileCache } from '../../src/tables/cache.js'
-import { createParquetFiles } from '../../src/tables/parquet-files.js'
+import { tmpdir } from 'node:os'
 import { replay } from '../../src/turn/replay.js'
 import { TENANT_ID, WORKSPACE_ID } from '../../test/fixtures/say.js'
 import type { SteadyUnit } from '../../test/fixtures/steady-runs.js'
-import { appendInSegments, foldAll, openBench, withFolder } from '../workspace.js'
+import { appendInSegments, foldAll, openBench } from '../workspace.js'
 
 const [, , what = '', folder = '', start = '0', first_run = '0', unit] = process.argv
 
@@ -30,19 +26,13 @@ async function compact(): Promise<object> {
 
 async function replayAll(): Promise<object> {
   const live = open()
-  return withFolder(async (scratchFolder) => {
-    const scope = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
-    const store = createLocalStore({ folder: scratchFolder, clock: live.clock, sync: false })
-    const cache = createFileCache({ store, folder: join(scratchFolder, 'cache'), bytes_max: 1e9 })
-    const files = createParquetFiles({ cache, scope, memory_limit_mb: 128, threads: 2, connections: 2 })
-    const started = performance.now()
-    const answer = await replay({ live, scratch: { store, files }, scope, clock: live.clock, random: systemRandom() })
-    const seconds = (performance.now() - started) / 1_000
-    if (answer.differences.length > 0) throw new Error(`The replay differs: ${JSON.stringify(answer.differences[0])}`)
-    await files.close()
-    await live.close()
-    return { events: answer.event_count, seconds }
-  })
+  const started = performance.now()
+  const scope = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
+  const answer = await replay({ live, scope, scratch_folder: tmpdir() })
+  const seconds = (performance.now() - started) / 1_000
+  if (answer.differences.length > 0) throw new Error(`The replay differs: ${JSON.stringify(answer.differences[0])}`)
+  await live.close()
+  return { events: answer.event_count, seconds }
 }
 
 /** The first turn loads the hot state, and finds nothing to fold. */

@@ -1,7 +1,7 @@
 // Builds what everything else is given: the store of one workspace, its table files, the clock. The only place that
 // knows which adapter stands behind which port.
 
-import { mkdtemp, rm } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LISTING_WINDOW_LOCAL_MS, LISTING_WINDOW_MS } from '../core/limits.js'
@@ -10,7 +10,6 @@ import type { RandomBytes } from '../core/ulid.js'
 import type { Appender } from '../ledger/append.js'
 import { RETENTION } from '../projections/retention.js'
 import { createReader, type Reader } from '../readers/reader.js'
-import { createLocalStore } from '../storage/local.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { openStore, storeFault } from '../storage/open.js'
 import { readingAgain } from '../storage/read-again.js'
@@ -98,20 +97,3 @@ export const turnDeps = (deps: Deps, appender: Appender, log?: (message: string)
 })
 
 export const openReader = (deps: Deps): Reader => createReader(deps)
-
-/** Tables of a replay: a folder of its own without fsync, gone when it is closed. */
-export async function openScratch(
-  deps: Deps,
-): Promise<{ readonly store: ObjectStore; readonly files: TableFiles; readonly close: () => Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'servo-replay-'))
-  const store = createLocalStore({ folder, clock: deps.clock, sync: false })
-  const files = tableFiles(fileCache(store, join(folder, 'cache')), deps.scope, DUCKDB_MEMORY_MB)
-  return {
-    store,
-    files,
-    async close() {
-      await files.close()
-      await rm(folder, { recursive: true, force: true })
-    },
-  }
-}

@@ -1,12 +1,12 @@
-// Compares the tables of two revisions row for row, in key order, without holding more than a batch of either. Rows that
-// have expired by fold time are absent on both sides, merged away or not.
+// Compares the tables of a revision row for row with what somebody else has made of the same events, in key order, without
+// holding more than a batch of either. Rows that have expired by fold time are absent on both sides, merged away or not.
 
 import { canonicalJson } from '../core/canonical.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
 import { compareRows, keyOfRow, type LooseRow, type RowKey, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
-import { partsOf, type Snapshot, type TableStore } from '../tables/snapshot.js'
-import type { FileReference } from '../tables/table-files.js'
+import type { Revision } from '../tables/revision.js'
+import { filesAt, type Snapshot, type TableStore } from '../tables/snapshot.js'
 
 export type Difference = {
   readonly table: string
@@ -20,42 +20,57 @@ export type Difference = {
 /** More than these would not be read by anybody: the first ones show what is wrong. */
 export const DIFFERENCES_MAX = 10
 
+/** Rows of a table in key order, each key once; then undefined. */
+export type RowsInOrder = (table: TableName) => () => LooseRow | undefined
+
 export async function compareTables(
   live: TableStore,
-  liveSnapshot: Snapshot,
-  replayed: TableStore,
-  replayedSnapshot: Snapshot,
+  snapshot: Snapshot,
+  replayed: RowsInOrder,
 ): Promise<{ readonly row_count: number; readonly differences: readonly Difference[] }> {
   const differences: Difference[] = []
   let row_count = 0
   for (const table of TABLE_NAMES) {
-    const left = cursorOf(live, liveSnapshot, table)
-    const right = cursorOf(replayed, replayedSnapshot, table)
+    const isKept = keptAt(table, snapshot.revision)
+    const left = cursorOf(live, snapshot, table, isKept)
+    const next = keeping(replayed(table), isKept)
+    let right = next()
     const isDifferent = differenceIn(table)
     while (differences.length < DIFFERENCES_MAX) {
       // Only at the end of a batch: waiting for each row would cost more than comparing it.
       if (left.isAtEnd()) await left.refill()
-      if (right.isAtEnd()) await right.refill()
-      const [a, b] = [left.row(), right.row()]
+      const [a, b] = [left.row(), right]
       if (a === undefined && b === undefined) break
       const order = a === undefined ? 1 : b === undefined ? -1 : compareRows(table, a, b)
       const found = isDifferent(order <= 0 ? a : undefined, order >= 0 ? b : undefined)
       if (found !== undefined) differences.push(found)
       row_count += 1
       if (order <= 0) left.advance()
-      if (order >= 0) right.advance()
+      if (order >= 0) right = next()
     }
     await left.close()
-    await right.close()
   }
   return { row_count, differences }
 }
 
+type IsKept = (row: LooseRow) => boolean
+
+const keptAt = (table: TableName, { fold_time, retention }: Revision): IsKept => {
+  const at = instantMs(fold_time)
+  return (row) => !isExpired(table, row, at, retention)
+}
+
+function keeping(next: () => LooseRow | undefined, isKept: IsKept): () => LooseRow | undefined {
+  return () => {
+    let row = next()
+    while (row !== undefined && !isKept(row)) row = next()
+    return row
+  }
+}
+
 /** The rows of a table in key order, a batch in memory at a time. */
-function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName) {
-  const fold_time = instantMs(snapshot.revision.fold_time)
-  const { retention } = snapshot.revision
-  const batches = files.stream(table, filesOf(snapshot, table))[Symbol.asyncIterator]()
+function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName, isKept: IsKept) {
+  const batches = files.stream(table, filesAt(snapshot, table))[Symbol.asyncIterator]()
   let rows: readonly LooseRow[] = []
   let at = 0
   let isOver = false
@@ -67,18 +82,12 @@ function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName) {
       do {
         const next = await batches.next()
         isOver = next.done === true
-        rows = next.done === true ? [] : next.value.filter((row) => !isExpired(table, row, fold_time, retention))
+        rows = next.done === true ? [] : next.value.filter(isKept)
         at = 0
       } while (rows.length === 0 && !isOver)
     },
     close: async () => void (await batches.return?.()),
   }
-}
-
-/** Every file of a table at a revision, base and L0 alike. */
-function filesOf(snapshot: Snapshot, table: TableName): FileReference[] {
-  const fresh = snapshot.deltas.flatMap(({ files_added }) => files_added.filter((file) => file.table === table))
-  return [...partsOf(snapshot, table), ...fresh]
 }
 
 /** What differs between two rows of one key, of which one may be missing. */

@@ -60,6 +60,9 @@ export type WorkingSet = {
   readonly dirtyRows: () => ChangedRows
   /** The same rows of one table, each beside what it was at the last settle; undefined: it was not in memory then. */
   readonly changesOf: <Name extends TableName>(table: Name) => readonly Change<Name>[]
+  /** What the next settle forgets and nobody else has yet: rows that were written or hot since the last one, and are hot no
+   *  more. Who keeps them needs no other publish. */
+  readonly leavingRows: () => ChangedRows
   /** The dirty rows are published: forget that they changed, and every row that is not hot. */
   readonly settle: () => void
   /** The publish was lost: everything is again as it was after the last settle. */
@@ -188,6 +191,19 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
     return (table === 'tasks' || table === 'dep_satisfaction') && isWholeRun(String(key[0]))
   }
 
+  function touchedRows(isWanted: (slot: Slot) => boolean): ChangedRows {
+    assert(unstamped.length === 0, 'Rows are published that carry no revision.')
+    const byTable = new Map<TableName, Map<string, LooseRow>>()
+    for (const slot of touched()) {
+      if (!isWanted(slot)) continue
+      const { table, text, row } = slot
+      const rows = byTable.get(table)
+      if (rows === undefined) byTable.set(table, new Map([[text, row as unknown as LooseRow]]))
+      else rows.set(text, row as unknown as LooseRow)
+    }
+    return byTable
+  }
+
   function forget(): void {
     unstamped = []
     dirtyCount = 0
@@ -250,17 +266,8 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
       }
       unstamped = []
     },
-    dirtyRows() {
-      assert(unstamped.length === 0, 'Rows are published that carry no revision.')
-      const byTable = new Map<TableName, Map<string, LooseRow>>()
-      for (const { table, text, row, isDirty } of touched()) {
-        if (!isDirty) continue
-        const rows = byTable.get(table)
-        if (rows === undefined) byTable.set(table, new Map([[text, row as unknown as LooseRow]]))
-        else rows.set(text, row as unknown as LooseRow)
-      }
-      return byTable
-    },
+    dirtyRows: () => touchedRows(({ isDirty }) => isDirty),
+    leavingRows: () => touchedRows(({ isHot }) => !isHot),
     changesOf(table) {
       const changes: unknown[] = []
       for (const slot of touched()) {

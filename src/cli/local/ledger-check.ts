@@ -1,7 +1,8 @@
 // `servo ledger verify`, `replay` and `stats`.
 
+import { tmpdir } from 'node:os'
 import { type Command, InvalidArgumentError } from 'commander'
-import { openReader, openScratch } from '../../bin/deps.js'
+import { openReader } from '../../bin/deps.js'
 import type { Difference } from '../../compactor/compare.js'
 import { verify } from '../../compactor/verify.js'
 import { readStats } from '../../readers/stats.js'
@@ -49,20 +50,15 @@ function parseStart(text: string): string {
 
 const runReplay = (options: StoreOptions): Promise<void> =>
   withDeps(options, 'read', async (deps) => {
-    const scratch = await openScratch(deps)
-    try {
-      const answer = await replay({ ...deps, live: deps, scratch })
-      if (answer.differences.length > 0) process.exitCode = FAILED
-      if (options.json === true) return printJson({ ...answer, equal: answer.differences.length === 0 })
-      for (const difference of answer.differences) printLine(describe(difference))
-      const verdict = answer.differences.length === 0 ? 'equal to the live tables' : 'NOT equal to the live tables'
-      printLine(
-        `Replayed ${counted(answer.event_count, 'event')} of ${counted(answer.segment_count, 'segment')} from ${answer.from} ` +
-          `to revision ${answer.sequence}: ${counted(answer.row_count, 'row')}, ${verdict}.`,
-      )
-    } finally {
-      await scratch.close()
-    }
+    const answer = await replay({ live: deps, scope: deps.scope, scratch_folder: tmpdir() })
+    if (answer.differences.length > 0) process.exitCode = FAILED
+    if (options.json === true) return printJson({ ...answer, equal: answer.differences.length === 0 })
+    for (const difference of answer.differences) printLine(describe(difference))
+    const verdict = answer.differences.length === 0 ? 'equal to the live tables' : 'NOT equal to the live tables'
+    printLine(
+      `Replayed ${counted(answer.event_count, 'event')} of ${counted(answer.segment_count, 'segment')} from ${answer.from} ` +
+        `to revision ${answer.sequence}: ${counted(answer.row_count, 'row')}, ${verdict}.`,
+    )
   })
 
 function describe({ table, key, columns, live, replayed }: Difference): string {

@@ -1,0 +1,155 @@
+// The rows that a replay is done with: sorted runs in a file on local disk, and in memory where each key lies. The fold finds
+// them again by key, and at the end they are read once, in key order. It keeps them apart from every workspace.
+
+import { assert } from '../../core/errors.js'
+import { expiryCut, type RetentionPolicy } from '../../projections/retention.js'
+import {
+  type ChangedRows,
+  keyText,
+  keyTextOfRow,
+  type LooseRow,
+  type RowsByKey,
+  sortedRows,
+  type TableName,
+} from '../../projections/tables.js'
+import type { Lookup } from '../load.js'
+import { createKeyIndex } from './key-index.js'
+import { mergedRuns, type SortedRun } from './merged-runs.js'
+import { parseLines, type RowText, type RowValues, rowTextOf } from './row-text.js'
+import { createSpillFile, type SpillFile } from './spill-file.js'
+
+export type DoneRows = {
+  readonly lookup: Lookup
+  /** Rows that nobody holds from now on, newer than all that came before. What has expired by now needs no place in memory
+   *  any more; it stays in the file. */
+  readonly add: (rows: ChangedRows, fold_time: number, retention: RetentionPolicy) => void
+  /** Every row of a table in key order, these above the older ones: one after another, then undefined. */
+  readonly inOrder: (table: TableName, newest: RowsByKey) => () => LooseRow | undefined
+  readonly close: () => void
+}
+
+type Run = {
+  readonly table: TableName
+  readonly start: number
+  end: number
+  /** The last instant that expiry goes by in any of its rows; null: one of them does not expire. */
+  last_at: number | null
+  is_expired: boolean
+}
+
+/** Of each run that is read: hundreds are read at once. */
+const READ_BYTES = 64 * 1_024
+
+export function createDoneRows(folder: string): DoneRows {
+  const file = createSpillFile(folder)
+  const texts = new Map<TableName, RowText>()
+  const runs: Run[] = []
+  const index = createKeyIndex((place) => runAt(runs, place).is_expired)
+  /** Whose rows were found since rows were added: by their place, so that the newer row takes it over. */
+  const found = new Map<number, string>()
+
+  function textOf(table: TableName): RowText {
+    const known = texts.get(table)
+    if (known !== undefined) return known
+    const text = rowTextOf(table)
+    texts.set(table, text)
+    return text
+  }
+
+  /** The newest row of the key, if there is one. */
+  function find(table: TableName, text: string): LooseRow | undefined {
+    const places = index.placesOf(table, text)
+    let newest: { readonly place: number; readonly row: LooseRow } | undefined
+    for (const place of places) {
+      if (newest !== undefined && place < newest.place) continue
+      if (runAt(runs, place).table !== table) continue
+      const row = textOf(table).rowOf(parseLines(file.line(place))[0] as RowValues)
+      if (keyTextOfRow(table, row) === text) newest = { place, row }
+    }
+    if (newest === undefined) return undefined
+    found.set(newest.place, text)
+    return newest.row
+  }
+
+  function addRun(table: TableName, rows: RowsByKey, column: string | undefined): void {
+    const { lineOf } = textOf(table)
+    const run: Run = { table, start: file.end(), end: Number.POSITIVE_INFINITY, last_at: null, is_expired: false }
+    runs.push(run)
+    const sorted = sortedRows(table, rows)
+    for (const row of sorted) {
+      const text = keyTextOfRow(table, row)
+      const place = file.end()
+      file.append(lineOf(row))
+      const replaced = index.placesOf(table, text).find((older) => found.get(older) === text && runAt(runs, older).table === table)
+      if (replaced === undefined) index.add(table, text, place)
+      else index.move(table, text, replaced, place)
+    }
+    run.end = file.end()
+    if (column !== undefined) run.last_at = lastAt(sorted, column)
+  }
+
+  return {
+    lookup: async (table, keys) => keys.flatMap((key) => find(table, keyText(key)) ?? []),
+    add(rows, fold_time, retention) {
+      for (const run of runs) {
+        const cut = expiryCut(run.table, fold_time, retention)
+        if (cut !== undefined && run.last_at !== null && run.last_at < cut.at) run.is_expired = true
+      }
+      for (const [table, ofTable] of rows) addRun(table, ofTable, expiryCut(table, fold_time, retention)?.column)
+      found.clear()
+    },
+    inOrder(table, newest) {
+      const { valuesOf, rowOf, key_places } = textOf(table)
+      const older = runs.filter((run) => run.table === table).map((run) => readRun(file, run))
+      const next = mergedRuns([...older, inMemory(sortedRows(table, newest).map(valuesOf))], key_places)
+      return () => {
+        const values = next()
+        return values === undefined ? undefined : rowOf(values)
+      }
+    },
+    close: file.close,
+  }
+}
+
+/** Runs lie one after another. */
+function runAt(runs: readonly Run[], place: number): Run {
+  let low = 0
+  let high = runs.length - 1
+  while (low < high) {
+    const middle = (low + high + 1) >>> 1
+    if ((runs[middle] as Run).start <= place) low = middle
+    else high = middle - 1
+  }
+  const run = runs[low]
+  assert(run !== undefined && run.start <= place && place < run.end, `No run of a replay has the place ${place}.`)
+  return run
+}
+
+function lastAt(rows: readonly LooseRow[], column: string): number | null {
+  let last = Number.NEGATIVE_INFINITY
+  for (const row of rows) {
+    const at = row[column]
+    if (typeof at !== 'number') return null
+    if (at > last) last = at
+  }
+  return last
+}
+
+function readRun(file: SpillFile, { start, end }: Run): SortedRun {
+  let place = start
+  return () => {
+    if (place === end) return undefined
+    const { text, next } = file.lines(place, end, READ_BYTES)
+    place = next
+    return parseLines(text)
+  }
+}
+
+function inMemory(rows: readonly RowValues[]): SortedRun {
+  let rest: readonly RowValues[] | undefined = rows
+  return () => {
+    const all = rest
+    rest = undefined
+    return all
+  }
+}

@@ -1,0 +1,89 @@
+// One file on local disk, for lines that memory shall not hold: appended, and read again by where they begin. It has no name
+// any more once it is open, so that nothing is left of it however its process ends.
+
+import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
+import { join } from 'node:path'
+import { assert } from '../../core/errors.js'
+
+export type SpillFile = {
+  /** Where the next line will begin. */
+  readonly end: () => number
+  readonly append: (line: string) => void
+  /** The text of the line that begins here, without its line feed. */
+  readonly line: (place: number) => string
+  /** Whole lines from here on, of about so many bytes and at least one; `end` is where a line ends. */
+  readonly lines: (place: number, end: number, bytes: number) => { readonly text: string; readonly next: number }
+  readonly close: () => void
+}
+
+const WRITE_BYTES = 4 * 1_024 ** 2
+/** Most lines are shorter. */
+const LINE_BYTES = 2_048
+const UTF8_BYTES_A_UNIT_MAX = 3
+const LINE_FEED = 10
+
+/** The file is made in this folder, with the first line that has to leave memory. */
+export function createSpillFile(folder: string): SpillFile {
+  let file: number | undefined
+  let unwritten = Buffer.alloc(0)
+  let filled = 0
+  let written = 0
+  let read = Buffer.alloc(0)
+
+  function open(): number {
+    const own = mkdtempSync(join(folder, 'servo-replay-'))
+    try {
+      return openSync(join(own, 'rows'), 'w+')
+    } finally {
+      rmSync(own, { recursive: true, force: true })
+    }
+  }
+
+  function flush(): void {
+    file ??= open()
+    for (let at = 0; at < filled; ) at += writeSync(file, unwritten, at, filled - at, written + at)
+    written += filled
+    filled = 0
+  }
+
+  function fill(place: number, bytes: number): Buffer {
+    if (filled > 0) flush()
+    assert(file !== undefined, 'Lines were read of which none was written.')
+    if (read.length < bytes) read = Buffer.allocUnsafeSlow(bytes)
+    let count = 0
+    for (let more = 1; more > 0 && count < bytes; count += more) more = readSync(file, read, count, bytes - count, place + count)
+    return read.subarray(0, count)
+  }
+
+  return {
+    end: () => written + filled,
+    append(line) {
+      const bytes_max = line.length * UTF8_BYTES_A_UNIT_MAX
+      if (filled + bytes_max > unwritten.length) {
+        if (filled > 0) flush()
+        if (unwritten.length < bytes_max) unwritten = Buffer.allocUnsafeSlow(Math.max(WRITE_BYTES, bytes_max))
+      }
+      filled += unwritten.write(line, filled, 'utf8')
+    },
+    line(place) {
+      for (let bytes = LINE_BYTES; ; bytes *= 8) {
+        const some = fill(place, bytes)
+        const end = some.indexOf(LINE_FEED)
+        if (end >= 0) return some.toString('utf8', 0, end)
+        assert(some.length === bytes, `No line ends after ${place} in the file of a replay.`)
+      }
+    },
+    lines(place, end, bytes) {
+      for (let wanted = Math.min(bytes, end - place); ; wanted = Math.min(wanted * 8, end - place)) {
+        const some = fill(place, wanted)
+        const last = some.lastIndexOf(LINE_FEED)
+        if (last >= 0) return { text: some.toString('utf8', 0, last), next: place + last + 1 }
+        assert(some.length === wanted && wanted < end - place, `No line ends after ${place} in the file of a replay.`)
+      }
+    },
+    close() {
+      if (file !== undefined) closeSync(file)
+      file = undefined
+    },
+  }
+}
