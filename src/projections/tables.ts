@@ -77,11 +77,14 @@ export const rowsByKey = (name: TableName, rows: readonly LooseRow[]): RowsByKey
 const hasTextKey = (name: TableName): boolean => tableNamed(name).key.every((part) => tableNamed(name).columns[part]?.type === 'string')
 
 /** In the order of the files. */
-export function sortedRows(name: TableName, rows: RowsByKey): readonly LooseRow[] {
-  if (!hasTextKey(name)) return [...rows.values()].sort((left, right) => compareRows(name, left, right))
+export const sortedRows = (name: TableName, rows: RowsByKey): readonly LooseRow[] =>
+  sortedTexts(name, rows).map((text) => rows.get(text) as LooseRow)
+
+/** The key texts of the rows, in the same order. */
+export function sortedTexts(name: TableName, rows: RowsByKey): readonly string[] {
   const texts = [...rows.keys()]
-  texts.sort(orderOf(texts))
-  return texts.map((text) => rows.get(text) as LooseRow)
+  if (hasTextKey(name)) return texts.sort(orderOf(texts))
+  return texts.sort((left, right) => compareRows(name, rows.get(left) as LooseRow, rows.get(right) as LooseRow))
 }
 
 /** As compareKeys, of two rows. */

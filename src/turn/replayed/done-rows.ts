@@ -10,6 +10,7 @@ import {
   type LooseRow,
   type RowsByKey,
   sortedRows,
+  sortedTexts,
   type TableName,
 } from '../../projections/tables.js'
 import type { Lookup } from '../load.js'
@@ -25,6 +26,8 @@ export type DoneRows = {
   readonly add: (rows: ChangedRows, fold_time: number, retention: RetentionPolicy) => void
   /** Every row of a table in key order, these above the older ones: one after another, then undefined. */
   readonly inOrder: (table: TableName, newest: RowsByKey) => () => LooseRow | undefined
+  /** Keys that memory has a place for: twelve bytes each, in tables that are three to six eighths full. */
+  readonly entryCount: () => number
   readonly close: () => void
 }
 
@@ -45,8 +48,8 @@ export function createDoneRows(folder: string): DoneRows {
   const texts = new Map<TableName, RowText>()
   const runs: Run[] = []
   const index = createKeyIndex((place) => runAt(runs, place).is_expired)
-  /** Whose rows were found since rows were added: by their place, so that the newer row takes it over. */
-  const found = new Map<number, string>()
+  /** Where the rows lay that were found since others were added: whatever replaces them takes their entry over. */
+  const found = new Map<TableName, Map<string, number>>()
 
   function textOf(table: TableName): RowText {
     const known = texts.get(table)
@@ -67,7 +70,9 @@ export function createDoneRows(folder: string): DoneRows {
       if (keyTextOfRow(table, row) === text) newest = { place, row }
     }
     if (newest === undefined) return undefined
-    found.set(newest.place, text)
+    const ofTable = found.get(table)
+    if (ofTable === undefined) found.set(table, new Map([[text, newest.place]]))
+    else ofTable.set(text, newest.place)
     return newest.row
   }
 
@@ -75,17 +80,16 @@ export function createDoneRows(folder: string): DoneRows {
     const { lineOf } = textOf(table)
     const run: Run = { table, start: file.end(), end: Number.POSITIVE_INFINITY, last_at: null, is_expired: false }
     runs.push(run)
-    const sorted = sortedRows(table, rows)
-    for (const row of sorted) {
-      const text = keyTextOfRow(table, row)
+    const replaced = found.get(table)
+    for (const text of sortedTexts(table, rows)) {
       const place = file.end()
-      file.append(lineOf(row))
-      const replaced = index.placesOf(table, text).find((older) => found.get(older) === text && runAt(runs, older).table === table)
-      if (replaced === undefined) index.add(table, text, place)
-      else index.move(table, text, replaced, place)
+      file.append(lineOf(rows.get(text) as LooseRow))
+      const older = replaced?.get(text)
+      // Its run may have expired, and its entry gone with it.
+      if (older === undefined || !index.move(table, text, older, place)) index.add(table, text, place)
     }
     run.end = file.end()
-    if (column !== undefined) run.last_at = lastAt(sorted, column)
+    if (column !== undefined) run.last_at = lastAt(rows.values(), column)
   }
 
   return {
@@ -107,6 +111,7 @@ export function createDoneRows(folder: string): DoneRows {
         return values === undefined ? undefined : rowOf(values)
       }
     },
+    entryCount: index.entryCount,
     close: file.close,
   }
 }
@@ -125,7 +130,7 @@ function runAt(runs: readonly Run[], place: number): Run {
   return run
 }
 
-function lastAt(rows: readonly LooseRow[], column: string): number | null {
+function lastAt(rows: Iterable<LooseRow>, column: string): number | null {
   let last = Number.NEGATIVE_INFINITY
   for (const row of rows) {
     const at = row[column]

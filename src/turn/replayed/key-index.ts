@@ -7,8 +7,9 @@ export type KeyIndex = {
   /** Every place where the row of this key may lie, the one where it does among them: nearly always none, or that one. */
   readonly placesOf: (table: TableName, text: string) => readonly number[]
   readonly add: (table: TableName, text: string, place: number) => void
-  /** The newest row of the key lies elsewhere now. */
-  readonly move: (table: TableName, text: string, from: number, to: number) => void
+  /** The newest row of the key lies elsewhere now; false: there was no entry for where it lay. */
+  readonly move: (table: TableName, text: string, from: number, to: number) => boolean
+  readonly entryCount: () => number
 }
 
 /** Each grows for itself, so that what is copied at a time is small beside the whole. */
@@ -94,9 +95,11 @@ export function createKeyIndex(isDropped: (place: number) => boolean): KeyIndex 
       for (let slot = tag & mask; tags[slot] !== 0; slot = (slot + 1) & mask) {
         if (tags[slot] !== tag || places[slot] !== from) continue
         places[slot] = to
-        return
+        return true
       }
+      return false
     },
+    entryCount: () => shards.reduce((sum, { count }) => sum + count, 0),
   }
 }
 
