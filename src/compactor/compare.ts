@@ -92,20 +92,21 @@ function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName, i
 
 /** What differs between two rows of one key, of which one may be missing. */
 function differenceIn(table: TableName) {
-  const columns = Object.entries(tableNamed(table).columns).map(([name, { type }]) => ({ name, isJson: type === 'json' }))
+  const { columns } = tableNamed(table)
+  const names = Object.keys(columns)
+  const isSameIn = (name: string, live: LooseRow, replayed: LooseRow): boolean =>
+    live[name] === replayed[name] || (columns[name]?.type === 'json' && isSameJson(live[name], replayed[name]))
   return (live: LooseRow | undefined, replayed: LooseRow | undefined): Difference | undefined => {
     if (live === undefined || replayed === undefined) {
       const present = live ?? replayed
       return present && { table, key: keyOfRow(table, present), columns: [], live: live ?? null, replayed: replayed ?? null }
     }
-    if (columns.every(({ name, isJson }) => isSame(live[name], replayed[name], isJson))) return undefined
-    const differing = columns.filter(({ name, isJson }) => !isSame(live[name], replayed[name], isJson)).map(({ name }) => name)
-    return { table, key: keyOfRow(table, live), columns: differing, live, replayed }
+    let isDifferent = false
+    for (const name of names) if (!isSameIn(name, live, replayed)) isDifferent = true
+    if (!isDifferent) return undefined
+    return { table, key: keyOfRow(table, live), columns: names.filter((name) => !isSameIn(name, live, replayed)), live, replayed }
   }
 }
 
-function isSame(left: unknown, right: unknown, isJson: boolean): boolean {
-  if (left === right) return true
-  if (!isJson || left === null || right === null) return false
-  return canonicalJson(left) === canonicalJson(right)
-}
+const isSameJson = (left: unknown, right: unknown): boolean =>
+  left !== null && right !== null && canonicalJson(left) === canonicalJson(right)

@@ -37,6 +37,10 @@ const MAY_NAME_MORE: ReadonlySet<LedgerEvent['event_type']> = new Set([
   'AttemptLost',
 ])
 
+/** The keys besides its own idempotency key, which is known from the start: those that may have become more. */
+export const furtherKeysOf = (entry: BatchEntry, rows: WorkingSet, hints: Hints): readonly KeyedRow[] =>
+  entry.kind === 'event' ? keysOfEvent(entry.event, rows, hints) : NONE
+
 function keysOfEvent(event: LedgerEvent, rows: WorkingSet, hints: Hints): readonly KeyedRow[] {
   switch (event.event_type) {
     // Locations, pools, settings, schedules, names and current definitions are in memory as a whole.

@@ -186,9 +186,12 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
   let applied = startingTotal
   let settledTotal = startingTotal
 
-  function isKnown(table: TableName, key: RowKey): boolean {
-    if (TABLES[table].residency === 'whole' || slots[table].has(keyText(key))) return true
-    return (table === 'tasks' || table === 'dep_satisfaction') && isWholeRun(String(key[0]))
+  const isKnown = (table: TableName, key: RowKey): boolean => isKnownAsWhole(table, key) || slots[table].has(keyText(key))
+
+  /** Whatever is not there is absent. */
+  function isKnownAsWhole(table: TableName, key: RowKey): boolean {
+    if (table === 'tasks' || table === 'dep_satisfaction') return isWholeRun(String(key[0]))
+    return TABLES[table].residency === 'whole'
   }
 
   function touchedRows(isWanted: (slot: Slot) => boolean): ChangedRows {
@@ -236,7 +239,7 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
         assert(!belongsInHot(table, row), `The open row ${JSON.stringify(text)} of ${table} was on disk and not in memory.`)
         slotFor(table, text).row = row
       }
-      for (const key of keys) if (!isKnown(table, key)) slotFor(table, keyText(key))
+      for (const key of keys) if (!isKnownAsWhole(table, key)) slotFor(table, keyText(key))
     },
     list(sha256) {
       assert(lists.has(sha256), `The fold read list ${sha256}, which listsOf did not name.`)

@@ -4,7 +4,7 @@
 import { assert } from '../core/errors.js'
 import { readList } from '../ledger/lists.js'
 import type { Hints } from '../projections/hint.js'
-import { keysOf, listsOf, mayNameMore } from '../projections/need.js'
+import { furtherKeysOf, keysOf, listsOf, mayNameMore } from '../projections/need.js'
 import type { BatchEntry } from '../projections/outcome.js'
 import type { KeyedRow, LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
 import { keyText } from '../projections/tables.js'
@@ -42,7 +42,7 @@ export async function loadRows(
 
 export const isLoaded = (rows: WorkingSet, entry: BatchEntry, hints: Hints): boolean =>
   !mayNameMore(entry) ||
-  (keysOf(entry, rows, hints).every(({ table, key }) => rows.isKnown(table, key)) &&
+  (furtherKeysOf(entry, rows, hints).every(({ table, key }) => rows.isKnown(table, key)) &&
     listsOf(entry, rows).every((sha256) => rows.isListKnown(sha256)))
 
 type Wanted = {
