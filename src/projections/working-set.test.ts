@@ -40,6 +40,33 @@ const taskKeys = (rows: WorkingSet, run_id: string) =>
     .map(({ task_key }) => task_key)
     .sort()
 
+describe('rows that leave memory', () => {
+  const leaving = (rows: WorkingSet) =>
+    [...rows.leavingRows()].flatMap(([table, ofTable]) => [...ofTable.keys()].map((text) => `${table} ${text}`)).sort()
+
+  it('are those that are not hot any more, changed since the last settle or not', () => {
+    const rows = withRun()
+    rows.load('idempotency_keys', [['known'], ['absent']], [])
+    rows.put('tasks', task('r', 'a', 'SUCCEEDED'))
+    rows.stamp(2)
+    expect(leaving(rows)).toEqual([])
+    rows.settle()
+    rows.put('runs', run('r', 'SUCCEEDED'))
+    rows.put('pools', pool('global', 0))
+    rows.stamp(3)
+    expect(leaving(rows)).toEqual(['dep_satisfaction r\0b\0a', 'runs r', 'tasks r\0a', 'tasks r\0b'])
+    rows.settle()
+    expect(leaving(rows)).toEqual([])
+  })
+
+  it('are not those that were looked up and stayed as they were', () => {
+    const rows = withRun()
+    rows.load('tasks', [['old', 'a']], [task('old', 'a', 'SUCCEEDED')])
+    rows.load('runs', [['old']], [run('old', 'SUCCEEDED')])
+    expect(leaving(rows)).toEqual([])
+  })
+})
+
 describe('a key', () => {
   it.each<[TableName, RowKey]>([
     ['runs', ['x']],

@@ -1,4 +1,4 @@
-// Guards of the truth layer, and those of execution, limits, repair and survival from the files beside it, each taken away
+// Guards of the truth layer, and those of execution, limits, repair, replay and survival from the files beside it, each taken away
 // by an edit, with the check that has to notice. The text to find is exact and occurs once: when the code moves on, its
 // mutant has to follow.
 
@@ -10,6 +10,7 @@ import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { PACKS } from './packs.js'
 import { REPAIR } from './repair.js'
+import { REPLAY_MUTANTS } from './replay.js'
 import { RETENTION_MUTANTS } from './retention.js'
 import { SCHEDULES } from './schedules.js'
 import { SQL } from './sql.js'
@@ -483,6 +484,7 @@ export const MUTANTS: readonly Mutant[] = [
   SQL,
   EXECUTION,
   REPAIR,
+  REPLAY_MUTANTS,
   SURVIVAL,
   SCHEDULES,
   MAPPINGS,
