@@ -109,4 +109,18 @@ function differenceIn(table: TableName) {
 }
 
 const isSameJson = (left: unknown, right: unknown): boolean =>
-  left !== null && right !== null && canonicalJson(left) === canonicalJson(right)
+  left !== null && right !== null && (isAlike(left, right) || canonicalJson(left) === canonicalJson(right))
+
+/** True only of what has one canonical JSON; nearly all that is equal is found here, at a fraction of writing it. */
+function isAlike(left: unknown, right: unknown): boolean {
+  if (left === right) return true
+  if (typeof left !== 'object' || typeof right !== 'object' || left === null || right === null) return false
+  if (Array.isArray(left) !== Array.isArray(right)) return false
+  const names = Object.keys(left)
+  if (names.length !== Object.keys(right).length) return false
+  const others = right as Readonly<Record<string, unknown>>
+  for (const name of names) {
+    if (!Object.hasOwn(others, name) || !isAlike((left as Readonly<Record<string, unknown>>)[name], others[name])) return false
+  }
+  return true
+}

@@ -12,7 +12,7 @@ import { retentionIn } from '../projections/retention-settings.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { segmentObjectName } from '../ledger/segment.js'
 import { setSumText } from '../ledger/set-sum.js'
-import { rowsByKey, type TableName } from '../projections/tables.js'
+import { type ChangedRows, rowsByKey, TABLE_NAMES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
 import type { FoldedSegment, Revision } from '../tables/revision.js'
 import { chainPageRevisions, openSnapshot, readPointer, type TableStore } from '../tables/snapshot.js'
@@ -79,9 +79,8 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
       }
       before = revision
     }
-    const leaving = rows.leavingRows()
-    const inOrder = (table: TableName) => done.inOrder(table, new Map([...(leaving.get(table) ?? []), ...hotRows(rows, table)]))
-    const compared = await compareTables(deps.live, await openSnapshot(deps.live, pointer), inOrder)
+    const replayed = done.finish(heldRows(rows))
+    const compared = await compareTables(deps.live, await openSnapshot(deps.live, pointer), replayed)
     const { row_count } = compared
     return { from: 'genesis', sequence: pointer.sequence, ...totals, row_count, differences: [...differences, ...compared.differences] }
   } finally {
@@ -89,7 +88,12 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
   }
 }
 
-const hotRows = (rows: WorkingSet, table: TableName) => rowsByKey(table, rows.hotRows(table))
+/** What the working set alone has. */
+function heldRows(rows: WorkingSet): ChangedRows {
+  const leaving = rows.leavingRows()
+  const held = (table: TableName) => new Map([...(leaving.get(table) ?? []), ...rowsByKey(table, rows.hotRows(table))])
+  return new Map(TABLE_NAMES.map((table) => [table, held(table)]))
+}
 
 /** Segments that are folded together. */
 function* slicesOf(stored: readonly StoredSegment[]): Generator<readonly StoredSegment[]> {

@@ -32,7 +32,7 @@ export const REPLAY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a replay that forgets the rows that are hot',
-    edits: [{ file: REPLAY, find: ', ...hotRows(rows, table)', replace: ', ...new Map(hotRows(rows, table).size > -1 ? [] : [])' }],
+    edits: [{ file: REPLAY, find: '...rowsByKey(table, rows.hotRows(table))', replace: '...rowsByKey(table, [])' }],
     killed_by: turn('replay', EQUAL),
   },
   {

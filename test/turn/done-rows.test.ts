@@ -48,7 +48,7 @@ const quarantined = (event_index: number, row_version: number): LooseRow => ({
 const changed = (table: TableName, rows: readonly LooseRow[]): ChangedRows => new Map([[table, rowsByKey(table, rows)]])
 
 function all(rows: DoneRows, table: TableName, newest: readonly LooseRow[] = []): LooseRow[] {
-  const next = rows.inOrder(table, rowsByKey(table, newest))
+  const next = rows.finish(changed(table, newest))(table)
   const found: LooseRow[] = []
   for (let row = next(); row !== undefined; row = next()) found.push(row)
   return found
@@ -73,7 +73,6 @@ test('are found by key and told in order, the newest of each, like a map of them
   const newest = [keyRow('key 17', 41), keyRow('zzz', 41), keyRow('', 41)]
   for (const row of newest) model.set(row['idempotency_key'] as string, row)
   expect(all(rows, 'idempotency_keys', newest)).toEqual([...model.values()].sort((a, b) => compareRows('idempotency_keys', a, b)))
-  expect(all(rows, 'tasks')).toEqual([])
 })
 
 test('are found again if they replaced a row that nobody had looked up', async () => {
@@ -89,8 +88,8 @@ test('have keys of numbers in the order of numbers, and lines longer than what i
   const rows = create()
   const written = Array.from({ length: 120 }, (_, i) => quarantined(i, 1))
   rows.add(changed('quarantine', [...written].reverse()), 0, RETENTION)
-  expect(all(rows, 'quarantine')).toEqual(written)
   expect(await rows.lookup('quarantine', [keyOfRow('quarantine', written[119] as LooseRow)])).toEqual([written[119]])
+  expect(all(rows, 'quarantine')).toEqual(written)
 })
 
 test('of two keys with one digest are told apart', async () => {

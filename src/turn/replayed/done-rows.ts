@@ -1,6 +1,7 @@
 // The rows that a replay is done with: sorted runs in a file on local disk, and in memory where each key lies. The fold finds
 // them again by key, and at the end they are read once, in key order. It keeps them apart from every workspace.
 
+import type { RowsInOrder } from '../../compactor/compare.js'
 import { assert } from '../../core/errors.js'
 import { expiryCut, type RetentionPolicy } from '../../projections/retention.js'
 import {
@@ -9,7 +10,6 @@ import {
   keyTextOfRow,
   type LooseRow,
   type RowsByKey,
-  sortedRows,
   sortedTexts,
   type TableName,
 } from '../../projections/tables.js'
@@ -24,8 +24,8 @@ export type DoneRows = {
   /** Rows that nobody holds from now on, newer than all that came before. What has expired by now needs no place in memory
    *  any more; it stays in the file. */
   readonly add: (rows: ChangedRows, fold_time: number, retention: RetentionPolicy) => void
-  /** Every row of a table in key order, these above the older ones: one after another, then undefined. */
-  readonly inOrder: (table: TableName, newest: RowsByKey) => () => LooseRow | undefined
+  /** Adds the last ones, and gives the memory of look-ups back: from now on all rows are read in key order. */
+  readonly finish: (rows: ChangedRows) => RowsInOrder
   /** Keys that memory has a place for: twelve bytes each, in tables that are three to six eighths full. */
   readonly entryCount: () => number
   readonly close: () => void
@@ -47,7 +47,7 @@ export function createDoneRows(folder: string): DoneRows {
   const file = createSpillFile(folder)
   const texts = new Map<TableName, RowText>()
   const runs: Run[] = []
-  const index = createKeyIndex((place) => runAt(runs, place).is_expired)
+  let index = createKeyIndex((place) => runAt(runs, place).is_expired)
   /** Where the rows lay that were found since others were added: whatever replaces them takes their entry over. */
   const found = new Map<TableName, Map<string, number>>()
 
@@ -76,20 +76,25 @@ export function createDoneRows(folder: string): DoneRows {
     return newest.row
   }
 
-  function addRun(table: TableName, rows: RowsByKey, column: string | undefined): void {
+  function addRun(table: TableName, rows: RowsByKey, note: (text: string, place: number) => void): Run {
     const { lineOf } = textOf(table)
     const run: Run = { table, start: file.end(), end: Number.POSITIVE_INFINITY, last_at: null, is_expired: false }
     runs.push(run)
-    const replaced = found.get(table)
     for (const text of sortedTexts(table, rows)) {
-      const place = file.end()
+      note(text, file.end())
       file.append(lineOf(rows.get(text) as LooseRow))
+    }
+    run.end = file.end()
+    return run
+  }
+
+  function noteIn(table: TableName): (text: string, place: number) => void {
+    const replaced = found.get(table)
+    return (text, place) => {
       const older = replaced?.get(text)
       // Its run may have expired, and its entry gone with it.
       if (older === undefined || !index.move(table, text, older, place)) index.add(table, text, place)
     }
-    run.end = file.end()
-    if (column !== undefined) run.last_at = lastAt(rows.values(), column)
   }
 
   return {
@@ -99,19 +104,27 @@ export function createDoneRows(folder: string): DoneRows {
         const cut = expiryCut(run.table, fold_time, retention)
         if (cut !== undefined && run.last_at !== null && run.last_at < cut.at) run.is_expired = true
       }
-      for (const [table, ofTable] of rows) addRun(table, ofTable, expiryCut(table, fold_time, retention)?.column)
+      for (const [table, ofTable] of rows) {
+        const run = addRun(table, ofTable, noteIn(table))
+        const cut = expiryCut(table, fold_time, retention)
+        if (cut !== undefined) run.last_at = lastAt(ofTable.values(), cut.column)
+      }
       found.clear()
     },
-    inOrder(table, newest) {
-      const { valuesOf, rowOf, key_places } = textOf(table)
-      const older = runs.filter((run) => run.table === table).map((run) => readRun(file, run))
-      const next = mergedRuns([...older, inMemory(sortedRows(table, newest).map(valuesOf))], key_places)
-      return () => {
-        const values = next()
-        return values === undefined ? undefined : rowOf(values)
+    finish(rows) {
+      index = createKeyIndex(() => false)
+      for (const [table, ofTable] of rows) addRun(table, ofTable, () => undefined)
+      return (table) => {
+        const { rowOf, key_places } = textOf(table)
+        const ofTable = runs.filter((run) => run.table === table).map((run) => readRun(file, run))
+        const next = mergedRuns(ofTable, key_places)
+        return () => {
+          const values = next()
+          return values === undefined ? undefined : rowOf(values)
+        }
       }
     },
-    entryCount: index.entryCount,
+    entryCount: () => index.entryCount(),
     close: file.close,
   }
 }
@@ -147,14 +160,5 @@ function readRun(file: SpillFile, { start, end }: Run): SortedRun {
     const { text, next } = file.lines(place, end, READ_BYTES)
     place = next
     return parseLines(text)
-  }
-}
-
-function inMemory(rows: readonly RowValues[]): SortedRun {
-  let rest: readonly RowValues[] | undefined = rows
-  return () => {
-    const all = rest
-    rest = undefined
-    return all
   }
 }

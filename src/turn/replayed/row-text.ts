@@ -10,7 +10,6 @@ export type RowValues = readonly unknown[]
 export type RowText = {
   /** Ends with a comma and a line feed, which no JSON text holds: so many lines are the inside of one list. */
   readonly lineOf: (row: LooseRow) => string
-  readonly valuesOf: (row: LooseRow) => RowValues
   readonly rowOf: (values: RowValues) => LooseRow
   /** Where the columns of the key are. */
   readonly key_places: readonly number[]
@@ -31,13 +30,13 @@ export function rowTextOf(table: TableName): RowText {
     lineOf(row) {
       for (let place = 0; place < names.length; place++) {
         const value = row[names[place] as string]
-        // JSON would write null, and nobody would see that the fold has left the column out.
-        if (value === undefined) assert(false, `A row of ${table} was folded without its column ${names[place]}.`)
+        // JSON would write null, and nobody would see what the fold has made.
+        const isJson = value !== undefined && (typeof value !== 'number' || Number.isFinite(value))
+        if (!isJson) assert(false, `A row of ${table} was folded with ${String(value)} in its column ${names[place]}.`)
         values[place] = value
       }
       return `${JSON.stringify(values)}${LINE_END}`
     },
-    valuesOf: (row) => names.map((name) => row[name]),
     rowOf(given) {
       const row = { ...blank }
       for (let place = 0; place < names.length; place++) row[names[place] as string] = given[place]

@@ -22,7 +22,7 @@ const LINE_BYTES = 2_048
 const UTF8_BYTES_A_UNIT_MAX = 3
 const LINE_FEED = 10
 
-/** The file is made in this folder, with the first line that has to leave memory. */
+/** The file is made in this folder, when lines have to leave memory. */
 export function createSpillFile(folder: string): SpillFile {
   let file: number | undefined
   let unwritten = Buffer.alloc(0)
@@ -47,8 +47,9 @@ export function createSpillFile(folder: string): SpillFile {
   }
 
   function fill(place: number, bytes: number): Buffer {
+    // What is little never leaves memory.
+    if (file === undefined) return unwritten.subarray(place, Math.min(place + bytes, filled))
     if (filled > 0) flush()
-    assert(file !== undefined, 'Lines were read of which none was written.')
     if (read.length < bytes) read = Buffer.allocUnsafeSlow(bytes)
     let count = 0
     for (let more = 1; more > 0 && count < bytes; count += more) more = readSync(file, read, count, bytes - count, place + count)
