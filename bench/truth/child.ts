@@ -2,6 +2,8 @@
 // `node bench/truth/child.js compact|replay|takeover FOLDER START FIRST_RUN UNIT`, compiled.
 
 import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { compareBeside } from '../../src/bin/compare-beside.js'
 import { replay } from '../../src/turn/replay.js'
 import { TENANT_ID, WORKSPACE_ID } from '../../test/fixtures/say.js'
 import type { SteadyUnit } from '../../test/fixtures/steady-runs.js'
@@ -28,7 +30,8 @@ async function replayAll(): Promise<object> {
   const live = open()
   const started = performance.now()
   const scope = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
-  const answer = await replay({ live, scope, scratch_folder: tmpdir() })
+  const beside = compareBeside({ ...scope, store: `local:${join(folder, 'store')}` })
+  const answer = await replay({ live, scope, scratch_folder: tmpdir(), beside })
   const seconds = (performance.now() - started) / 1_000
   if (answer.differences.length > 0) throw new Error(`The replay differs: ${JSON.stringify(answer.differences[0])}`)
   await live.close()

@@ -48,6 +48,8 @@ export type Deps = {
   readonly clock: Clock
   readonly random: RandomBytes
   readonly listing_window_ms: number
+  /** What it was opened with: for a thread that opens it again. */
+  readonly config: WorkspaceConfig
   readonly close: () => Promise<void>
 }
 
@@ -75,6 +77,7 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
     clock: systemClock,
     random,
     listing_window_ms: isLocal ? LISTING_WINDOW_LOCAL_MS : LISTING_WINDOW_MS,
+    config,
     async close() {
       await files.close()
       await rm(temporary, { recursive: true, force: true })

@@ -2,7 +2,7 @@
 // live ones row for row. It takes every stamp and every rule from the record, and writes nothing to the live workspace.
 
 import { readRevisions } from '../compactor/chain.js'
-import { compareTables, DIFFERENCES_MAX, type Difference } from '../compactor/compare.js'
+import { DIFFERENCES_MAX, type Difference } from '../compactor/compare.js'
 import { openRecorded } from '../compactor/packs/recorded.js'
 import { canonicalJson } from '../core/canonical.js'
 import { missing } from '../core/errors.js'
@@ -15,9 +15,10 @@ import { setSumText } from '../ledger/set-sum.js'
 import { type ChangedRows, rowsByKey, TABLE_NAMES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
 import type { FoldedSegment, Revision } from '../tables/revision.js'
-import { chainPageRevisions, openSnapshot, readPointer, type TableStore } from '../tables/snapshot.js'
+import { chainPageRevisions, readPointer, type TableStore } from '../tables/snapshot.js'
 import { foldSegments, type Pending, type StoredSegment } from './fold-segments.js'
 import { pendingAfter } from './pass.js'
+import { type CompareBeside, compareKept } from './replayed/compare-kept.js'
 import { createDoneRows } from './replayed/done-rows.js'
 
 type ReplayDeps = {
@@ -25,6 +26,8 @@ type ReplayDeps = {
   readonly scope: { readonly tenant_id: string; readonly workspace_id: string }
   /** Where a file may be made for the rows that memory does not hold. */
   readonly scratch_folder: string
+  /** Where half of the tables are compared, if there are many rows; absent: here, after the others. */
+  readonly beside?: CompareBeside
   /** Rows that changed, or that were looked up, until those that are done leave memory; fewer than usual are for tests. */
   readonly held_rows_max?: number
 }
@@ -79,8 +82,7 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
       }
       before = revision
     }
-    const replayed = done.finish(heldRows(rows))
-    const compared = await compareTables(deps.live, await openSnapshot(deps.live, pointer), replayed)
+    const compared = await compareKept(deps.live, pointer, done.finish(heldRows(rows)), deps.beside)
     const { row_count } = compared
     return { from: 'genesis', sequence: pointer.sequence, ...totals, row_count, differences: [...differences, ...compared.differences] }
   } finally {

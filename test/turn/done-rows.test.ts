@@ -8,6 +8,7 @@ import { RETENTION } from '../../src/projections/retention.js'
 import { type ChangedRows, compareRows, keyOfRow, type LooseRow, rowsByKey, type TableName } from '../../src/projections/tables.js'
 import { createDoneRows, type DoneRows } from '../../src/turn/replayed/done-rows.js'
 import { digestOf } from '../../src/turn/replayed/key-index.js'
+import { rowsInOrder } from '../../src/turn/replayed/merged-runs.js'
 import { createRandom } from '../fixtures/random.js'
 
 let open: DoneRows[] = []
@@ -48,7 +49,8 @@ const quarantined = (event_index: number, row_version: number): LooseRow => ({
 const changed = (table: TableName, rows: readonly LooseRow[]): ChangedRows => new Map([[table, rowsByKey(table, rows)]])
 
 function all(rows: DoneRows, table: TableName, newest: readonly LooseRow[] = []): LooseRow[] {
-  const next = rows.finish(changed(table, newest))(table)
+  const { lines, runs } = rows.finish(changed(table, newest))
+  const next = rowsInOrder(lines, runs)(table)
   const found: LooseRow[] = []
   for (let row = next(); row !== undefined; row = next()) found.push(row)
   return found

@@ -2,6 +2,7 @@
 
 import { tmpdir } from 'node:os'
 import { type Command, InvalidArgumentError } from 'commander'
+import { compareBeside } from '../../bin/compare-beside.js'
 import { openReader } from '../../bin/deps.js'
 import type { Difference } from '../../compactor/compare.js'
 import { verify } from '../../compactor/verify.js'
@@ -50,7 +51,7 @@ function parseStart(text: string): string {
 
 const runReplay = (options: StoreOptions): Promise<void> =>
   withDeps(options, 'read', async (deps) => {
-    const answer = await replay({ live: deps, scope: deps.scope, scratch_folder: tmpdir() })
+    const answer = await replay({ live: deps, scope: deps.scope, scratch_folder: tmpdir(), beside: compareBeside(deps.config) })
     if (answer.differences.length > 0) process.exitCode = FAILED
     if (options.json === true) return printJson({ ...answer, equal: answer.differences.length === 0 })
     for (const difference of answer.differences) printLine(describe(difference))

@@ -1,7 +1,6 @@
 // The rows that a replay is done with: sorted runs in a file on local disk, and in memory where each key lies. The fold finds
 // them again by key, and at the end they are read once, in key order. It keeps them apart from every workspace.
 
-import type { RowsInOrder } from '../../compactor/compare.js'
 import { assert } from '../../core/errors.js'
 import { expiryCut, type RetentionPolicy } from '../../projections/retention.js'
 import {
@@ -15,33 +14,36 @@ import {
 } from '../../projections/tables.js'
 import type { Lookup } from '../load.js'
 import { createKeyIndex } from './key-index.js'
-import { mergedRuns, type SortedRun } from './merged-runs.js'
+import type { SpilledRun } from './merged-runs.js'
 import { parseLines, type RowText, type RowValues, rowTextOf } from './row-text.js'
-import { createSpillFile, type SpillFile } from './spill-file.js'
+import { createSpillFile, type Lines } from './spill-file.js'
 
 export type DoneRows = {
   readonly lookup: Lookup
   /** Rows that nobody holds from now on, newer than all that came before. What has expired by now needs no place in memory
    *  any more; it stays in the file. */
   readonly add: (rows: ChangedRows, fold_time: number, retention: RetentionPolicy) => void
-  /** Adds the last ones, and gives the memory of look-ups back: from now on all rows are read in key order. */
-  readonly finish: (rows: ChangedRows) => RowsInOrder
+  /** Adds the last ones, and gives the memory of look-ups back: all that is left to do is to read the runs. */
+  readonly finish: (rows: ChangedRows) => KeptRows
   /** Keys that memory has a place for: twelve bytes each, in tables that are three to six eighths full. */
   readonly entryCount: () => number
   readonly close: () => void
 }
 
-type Run = {
-  readonly table: TableName
-  readonly start: number
+export type KeptRows = {
+  readonly lines: Lines
+  /** Of the file that they are in; undefined: memory holds them. */
+  readonly descriptor: number | undefined
+  /** Oldest first. */
+  readonly runs: readonly SpilledRun[]
+}
+
+type Run = SpilledRun & {
   end: number
   /** The last instant that expiry goes by in any of its rows; null: one of them does not expire. */
   last_at: number | null
   is_expired: boolean
 }
-
-/** Of each run that is read: hundreds are read at once. */
-const READ_BYTES = 64 * 1_024
 
 export function createDoneRows(folder: string): DoneRows {
   const file = createSpillFile(folder)
@@ -114,15 +116,7 @@ export function createDoneRows(folder: string): DoneRows {
     finish(rows) {
       index = createKeyIndex(() => false)
       for (const [table, ofTable] of rows) addRun(table, ofTable, () => undefined)
-      return (table) => {
-        const { rowOf, key_places } = textOf(table)
-        const ofTable = runs.filter((run) => run.table === table).map((run) => readRun(file, run))
-        const next = mergedRuns(ofTable, key_places)
-        return () => {
-          const values = next()
-          return values === undefined ? undefined : rowOf(values)
-        }
-      }
+      return { lines: file, descriptor: file.descriptor(), runs }
     },
     entryCount: () => index.entryCount(),
     close: file.close,
@@ -151,14 +145,4 @@ function lastAt(rows: Iterable<LooseRow>, column: string): number | null {
     if (at > last) last = at
   }
   return last
-}
-
-function readRun(file: SpillFile, { start, end }: Run): SortedRun {
-  let place = start
-  return () => {
-    if (place === end) return undefined
-    const { text, next } = file.lines(place, end, READ_BYTES)
-    place = next
-    return parseLines(text)
-  }
 }

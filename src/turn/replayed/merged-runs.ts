@@ -1,16 +1,48 @@
 // The rows of one table from many sorted runs, in key order and each key once: of equal keys the row of the newest run. It
 // holds a few rows of each run, and no run whole.
 
+import type { RowsInOrder } from '../../compactor/compare.js'
 import { compareText } from '../../core/order.js'
-import type { RowValues } from './row-text.js'
+import type { TableName } from '../../projections/tables.js'
+import { parseLines, type RowValues, rowTextOf } from './row-text.js'
+import type { Lines } from './spill-file.js'
+
+/** Lines of one table in key order: where they begin, and where they end. */
+export type SpilledRun = { readonly table: TableName; readonly start: number; readonly end: number }
+
+/** Of each run at a time: hundreds are read at once. */
+const READ_BYTES = 64 * 1_024
+
+/** Every row of a table in key order, from runs of which the oldest comes first. */
+export const rowsInOrder =
+  (lines: Lines, runs: readonly SpilledRun[]): RowsInOrder =>
+  (table) => {
+    const { rowOf, key_places } = rowTextOf(table)
+    const ofTable = runs.filter((run) => run.table === table).map((run) => readRun(lines, run))
+    const next = mergedRuns(ofTable, key_places)
+    return () => {
+      const values = next()
+      return values === undefined ? undefined : rowOf(values)
+    }
+  }
+
+function readRun({ lines }: Lines, { start, end }: SpilledRun): SortedRun {
+  let place = start
+  return () => {
+    if (place === end) return undefined
+    const { text, next } = lines(place, end, READ_BYTES)
+    place = next
+    return parseLines(text)
+  }
+}
 
 /** Its next rows, in key order; undefined: there are no more. */
-export type SortedRun = () => readonly RowValues[] | undefined
+type SortedRun = () => readonly RowValues[] | undefined
 
 type Cursor = { readonly next: SortedRun; readonly age: number; rows: readonly RowValues[]; at: number }
 
 /** Oldest run first. Answers one row after another, then undefined. */
-export function mergedRuns(runs: readonly SortedRun[], key_places: readonly number[]): () => RowValues | undefined {
+function mergedRuns(runs: readonly SortedRun[], key_places: readonly number[]): () => RowValues | undefined {
   const heap: Cursor[] = []
 
   function isBefore(left: Cursor, right: Cursor): boolean {

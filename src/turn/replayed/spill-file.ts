@@ -5,14 +5,19 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { join } from 'node:path'
 import { assert } from '../../core/errors.js'
 
-export type SpillFile = {
-  /** Where the next line will begin. */
-  readonly end: () => number
-  readonly append: (line: string) => void
+export type Lines = {
   /** The text of the line that begins here, without its line feed. */
   readonly line: (place: number) => string
   /** Whole lines from here on, of about so many bytes and at least one; `end` is where a line ends. */
   readonly lines: (place: number, end: number, bytes: number) => { readonly text: string; readonly next: number }
+}
+
+export type SpillFile = Lines & {
+  /** Where the next line will begin. */
+  readonly end: () => number
+  readonly append: (line: string) => void
+  /** Of the file, with all lines in it: other threads of this process may read from it. undefined: memory holds them all. */
+  readonly descriptor: () => number | undefined
   readonly close: () => void
 }
 
@@ -28,7 +33,6 @@ export function createSpillFile(folder: string): SpillFile {
   let unwritten = Buffer.alloc(0)
   let filled = 0
   let written = 0
-  let read = Buffer.alloc(0)
 
   function open(): number {
     const own = mkdtempSync(join(folder, 'servo-replay-'))
@@ -46,14 +50,13 @@ export function createSpillFile(folder: string): SpillFile {
     filled = 0
   }
 
-  function fill(place: number, bytes: number): Buffer {
+  let reading: ReadAt | undefined
+  const readAt: ReadAt = (place, bytes) => {
     // What is little never leaves memory.
     if (file === undefined) return unwritten.subarray(place, Math.min(place + bytes, filled))
     if (filled > 0) flush()
-    if (read.length < bytes) read = Buffer.allocUnsafeSlow(bytes)
-    let count = 0
-    for (let more = 1; more > 0 && count < bytes; count += more) more = readSync(file, read, count, bytes - count, place + count)
-    return read.subarray(0, count)
+    reading ??= readingFrom(file)
+    return reading(place, bytes)
   }
 
   return {
@@ -66,21 +69,10 @@ export function createSpillFile(folder: string): SpillFile {
       }
       filled += unwritten.write(line, filled, 'utf8')
     },
-    line(place) {
-      for (let bytes = LINE_BYTES; ; bytes *= 8) {
-        const some = fill(place, bytes)
-        const end = some.indexOf(LINE_FEED)
-        if (end >= 0) return some.toString('utf8', 0, end)
-        assert(some.length === bytes, `No line ends after ${place} in the file of a replay.`)
-      }
-    },
-    lines(place, end, bytes) {
-      for (let wanted = Math.min(bytes, end - place); ; wanted = Math.min(wanted * 8, end - place)) {
-        const some = fill(place, wanted)
-        const last = some.lastIndexOf(LINE_FEED)
-        if (last >= 0) return { text: some.toString('utf8', 0, last), next: place + last + 1 }
-        assert(some.length === wanted && wanted < end - place, `No line ends after ${place} in the file of a replay.`)
-      }
+    ...linesOf(readAt),
+    descriptor() {
+      if (file !== undefined && filled > 0) flush()
+      return file
     },
     close() {
       if (file !== undefined) closeSync(file)
@@ -88,3 +80,38 @@ export function createSpillFile(folder: string): SpillFile {
     },
   }
 }
+
+/** Some bytes from here on, fewer at the end; they lie there until the next call. */
+type ReadAt = (place: number, bytes: number) => Buffer
+
+function readingFrom(descriptor: number): ReadAt {
+  let read = Buffer.alloc(0)
+  return (place, bytes) => {
+    if (read.length < bytes) read = Buffer.allocUnsafeSlow(bytes)
+    let count = 0
+    for (let more = 1; more > 0 && count < bytes; count += more) more = readSync(descriptor, read, count, bytes - count, place + count)
+    return read.subarray(0, count)
+  }
+}
+
+/** The same lines, for a thread that was told the descriptor. */
+export const openLines = (descriptor: number): Lines => linesOf(readingFrom(descriptor))
+
+const linesOf = (readAt: ReadAt): Lines => ({
+  line(place) {
+    for (let bytes = LINE_BYTES; ; bytes *= 8) {
+      const some = readAt(place, bytes)
+      const end = some.indexOf(LINE_FEED)
+      if (end >= 0) return some.toString('utf8', 0, end)
+      assert(some.length === bytes, `No line ends after ${place} in the file of a replay.`)
+    }
+  },
+  lines(place, end, bytes) {
+    for (let wanted = Math.min(bytes, end - place); ; wanted = Math.min(wanted * 8, end - place)) {
+      const some = readAt(place, wanted)
+      const last = some.lastIndexOf(LINE_FEED)
+      if (last >= 0) return { text: some.toString('utf8', 0, last), next: place + last + 1 }
+      assert(some.length === wanted && wanted < end - place, `No line ends after ${place} in the file of a replay.`)
+    }
+  },
+})
