@@ -28,8 +28,9 @@ type ReplayDeps = {
   readonly scratch_folder: string
   /** Where half of the tables are compared, if there are many rows; absent: here, after the others. */
   readonly beside?: CompareBeside
-  /** Rows that changed, or that were looked up, until those that are done leave memory; fewer than usual are for tests. */
-  readonly held_rows_max?: number
+  /** Rows that changed, or events that were folded, until what is done leaves memory, and bytes until it goes into the file;
+   *  less than usual is for tests. */
+  readonly held?: { readonly rows: number; readonly bytes: number }
 }
 
 type ReplayAnswer = {
@@ -53,7 +54,7 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
   const { pointer } = published
   const differences: Difference[] = []
   const totals = { revision_count: 0, segment_count: 0, event_count: 0 }
-  const done = createDoneRows(deps.scratch_folder)
+  const done = createDoneRows(deps.scratch_folder, deps.held?.bytes)
   try {
     const readRecorded = openRecorded(deps.live.store, await chainPageRevisions(deps.live.store, pointer))
     const rows = createWorkingSet(0)
@@ -75,7 +76,7 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
       totals.event_count += event_count
       // An event that changes no row has had its keys looked up.
       held_events += event_count
-      if (Math.max(rows.dirtyCount(), held_events) >= (deps.held_rows_max ?? HELD_ROWS_MAX)) {
+      if (Math.max(rows.dirtyCount(), held_events) >= (deps.held?.rows ?? HELD_ROWS_MAX)) {
         done.add(rows.leavingRows(), pending.fold_time, revision.retention)
         rows.settle()
         held_events = 0

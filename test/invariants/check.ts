@@ -55,6 +55,6 @@ export async function checkInvariants(subject: Subject, extra: ExtraCheck = () =
 async function checkReplay({ store, files, scope, pointer }: Evidence): Promise<string[]> {
   if (pointer === undefined) return []
   // So few that rows leave memory in most stories, and are found again in the file.
-  const answer = await replay({ live: { store, files }, scope, scratch_folder: tmpdir(), held_rows_max: 10 })
+  const answer = await replay({ live: { store, files }, scope, scratch_folder: tmpdir(), held: { rows: 10, bytes: 1_000 } })
   return answer.differences.map((difference) => `I4 A replay differs from the live tables: ${JSON.stringify(difference).slice(0, 400)}`)
 }

@@ -13,7 +13,7 @@ import { createRandom } from '../fixtures/random.js'
 
 let open: DoneRows[] = []
 function create(): DoneRows {
-  const rows = createDoneRows(tmpdir())
+  const rows = createDoneRows(tmpdir(), 10_000)
   open.push(rows)
   return rows
 }

@@ -47,7 +47,7 @@ export async function compareKept(live: TableStore, pointer: Pointer, kept: Kept
 const bytesOf = ({ start, end }: SpilledRun): number => end - start
 
 /** Every table in one of two lists, which are about as many bytes each. */
-function halvesOf(runs: readonly SpilledRun[]): readonly [TableName[], TableName[]] {
+function halvesOf(runs: readonly SpilledRun[]): readonly [readonly TableName[], readonly TableName[]] {
   const sizes = TABLE_NAMES.map((table) => ({
     table,
     bytes: runs.filter((run) => run.table === table).reduce((sum, run) => sum + bytesOf(run), 0),
@@ -58,7 +58,9 @@ function halvesOf(runs: readonly SpilledRun[]): readonly [TableName[], TableName
     half.tables.push(table)
     half.bytes += bytes
   }
-  return [halves[0].tables, halves[1].tables]
+  // Each names the first differences of its tables, in the order in which one thread would.
+  const inOrder = ({ tables }: Half) => TABLE_NAMES.filter((table) => tables.includes(table))
+  return [inOrder(halves[0]), inOrder(halves[1])]
 }
 
 type Half = { readonly tables: TableName[]; bytes: number }

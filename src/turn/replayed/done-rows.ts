@@ -45,8 +45,11 @@ type Run = SpilledRun & {
   is_expired: boolean
 }
 
-export function createDoneRows(folder: string): DoneRows {
-  const file = createSpillFile(folder)
+/** Of what is written at a time. */
+const HELD_BYTES_MAX = 4 * 1_024 ** 2
+
+export function createDoneRows(folder: string, held_bytes_max = HELD_BYTES_MAX): DoneRows {
+  const file = createSpillFile(folder, held_bytes_max)
   const texts = new Map<TableName, RowText>()
   const runs: Run[] = []
   let index = createKeyIndex((place) => runAt(runs, place).is_expired)

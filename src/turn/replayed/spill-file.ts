@@ -21,14 +21,13 @@ export type SpillFile = Lines & {
   readonly close: () => void
 }
 
-const WRITE_BYTES = 4 * 1_024 ** 2
 /** Most lines are shorter. */
 const LINE_BYTES = 2_048
 const UTF8_BYTES_A_UNIT_MAX = 3
 const LINE_FEED = 10
 
-/** The file is made in this folder, when lines have to leave memory. */
-export function createSpillFile(folder: string): SpillFile {
+/** The file is made in this folder, when lines have to leave memory: beyond so many bytes. */
+export function createSpillFile(folder: string, held_bytes_max: number): SpillFile {
   let file: number | undefined
   let unwritten = Buffer.alloc(0)
   let filled = 0
@@ -65,7 +64,7 @@ export function createSpillFile(folder: string): SpillFile {
       const bytes_max = line.length * UTF8_BYTES_A_UNIT_MAX
       if (filled + bytes_max > unwritten.length) {
         if (filled > 0) flush()
-        if (unwritten.length < bytes_max) unwritten = Buffer.allocUnsafeSlow(Math.max(WRITE_BYTES, bytes_max))
+        if (unwritten.length < bytes_max) unwritten = Buffer.allocUnsafeSlow(Math.max(held_bytes_max, bytes_max))
       }
       filled += unwritten.write(line, filled, 'utf8')
     },
