@@ -53,6 +53,12 @@ const simulationSteps = () => [
 /** Real processes that die while they work; the seed is on its last line, and another one each time. */
 const chaosSteps = () => [tool('process chaos', ['scripts/run.js', 'test/chaos/main.ts', '--minutes', '1'], { last_line: true })]
 
+/** Half a minute of a third of the load: it shows that a soak works, and its figures are worth nothing. */
+const soakSteps = () => {
+  const file = 'node_modules/.cache/servo-soak.ndjson'
+  return [tool('soak', ['scripts/run.js', 'bench/soak/main.ts', '--minutes', '0.5', '--rate', '100', '--file', file])]
+}
+
 const suiteSteps = () => suiteFolders().map((folder) => suite(folder, [`test/${folder}/`]))
 
 const benchSteps = () => [
@@ -98,7 +104,7 @@ try {
   await setUp()
   // Each step is one process that is busy, and two are run side by side: none meets more than one other, which is what
   // the suites that kill processes and talk to servers were written for.
-  const steps = [...checkSteps(), ...suiteSteps(), ...chaosSteps(), ...crashSteps(), ...simulationSteps(), ...benchSteps()]
+  const steps = [...checkSteps(), ...suiteSteps(), ...chaosSteps(), ...soakSteps(), ...crashSteps(), ...simulationSteps(), ...benchSteps()]
   await runSteps(
     steps.sort((left, right) => placeOf(left) - placeOf(right)),
     2,

@@ -6,10 +6,11 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../test/fixtures/free-port.js'
 import { TENANT_ID, WORKSPACE_ID } from '../../test/fixtures/say.js'
+import { withCompiled } from '../compiled.js'
 import { median, type Report } from '../report.js'
-import { describeSize, type LargeSize } from '../truth/large.js'
-import { inChild } from '../truth/memory.js'
-import type { BenchWorkspace } from '../workspace.js'
+import { describeSize, type LargeSize, nextRun } from '../truth/large.js'
+import { argumentsOf, inChild } from '../truth/memory.js'
+import { appendInSegments, type BenchWorkspace, foldAll } from '../workspace.js'
 
 const ROUNDS = 5
 
@@ -19,6 +20,44 @@ export async function benchTakeover(report: Report, large: BenchWorkspace, size:
   const setup = `own process, its code loaded: pointer, documents and hot rows to the first turn over; ${ROUNDS} processes, median; ${describeSize(size)}`
   report.add({ name: 'takeover_ms', value: median(rounds), unit: 'ms', target: '≤ 1,000', setup })
 }
+
+/** As many as are published between two looks of a process that stands by, where something is published each second. */
+const REVISIONS_BETWEEN_LOOKS = 6
+const EVENTS_A_REVISION = 300
+
+/** The same of one that has followed while this process published, and merged. */
+export async function benchFollower(report: Report, large: BenchWorkspace, size: LargeSize): Promise<void> {
+  const rounds: number[] = []
+  for (let round = 0; round < ROUNDS; round++) rounds.push(await takeoverOfFollower(large))
+  const setup = `own process that followed ${REVISIONS_BETWEEN_LOOKS} revisions of ${EVENTS_A_REVISION} events and a merge, and has as many before it; ${ROUNDS} processes, median; ${describeSize(size)}`
+  report.add({ name: 'takeover_following_ms', value: median(rounds), unit: 'ms', target: '≤ 1,000', setup })
+}
+
+const takeoverOfFollower = (large: BenchWorkspace): Promise<number> =>
+  withCompiled(async (compiled) => {
+    const child = spawn(process.execPath, argumentsOf(compiled, 'follow', large, 0), { stdio: ['pipe', 'pipe', 'inherit'] })
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]()
+    await lines.next()
+    await publishSome(large)
+    await large.merge()
+    child.stdin.write('\n')
+    await lines.next()
+    await publishSome(large)
+    child.stdin.end('\n')
+    const { value } = await lines.next()
+    await new Promise((resolve) => child.once('close', resolve))
+    return (JSON.parse(String(value)) as { readonly milliseconds: number }).milliseconds
+  })
+
+async function publishSome(large: BenchWorkspace): Promise<void> {
+  for (let revision = 0; revision < REVISIONS_BETWEEN_LOOKS; revision++) {
+    const runs = EVENTS_A_REVISION / EVENTS_A_RUN
+    await appendInSegments(large, large.runs({ runs, first_run: await nextRun(large) }), EVENTS_A_RUN)
+    await foldAll(large.turn)
+  }
+}
+
+const EVENTS_A_RUN = 20
 
 const SERVO = fileURLToPath(new URL('../../bin/servo.js', import.meta.url))
 

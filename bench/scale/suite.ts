@@ -12,9 +12,13 @@ import type { LargeOptions, LargeTargets, SuiteOptions } from '../truth/options.
 import { benchReads } from '../truth/read.js'
 import { openBench, STORY_START, withFolder } from '../workspace.js'
 import { benchFiles } from './files.js'
-import { benchColdStart, benchTakeover } from './starts.js'
+import { benchFilters } from './filters.js'
+import { benchLine } from './line.js'
+import { benchSoak } from './soak.js'
+import { benchColdStart, benchFollower, benchTakeover } from './starts.js'
 
-export const SCALE_NAMES: readonly string[] = ['history', 'random', 'memory', 'read', 'takeover', 'cold', 'files', 'replay']
+const ON_LARGE: readonly string[] = ['takeover', 'cold', 'line', 'history', 'random', 'read', 'memory', 'files', 'replay']
+export const SCALE_NAMES: readonly string[] = ['filters', 'soak', ...ON_LARGE]
 
 /** 1,000,002 tasks and partitions, 4,333,342 keys, 100,000 segments. */
 const FULL_SIZE: LargeSize = { runs: 166_667, segments: 100_000 }
@@ -22,6 +26,9 @@ const QUICK_SIZE: LargeSize = { runs: 600, segments: 360 }
 
 /** Where a large workspace is kept that was built before: it takes a quarter of an hour. */
 const KEPT_VARIABLE = 'SERVO_BENCH_FOLDER'
+
+/** The file that `npm run soak -- --file` left: with none, a short soak is run, which is compared with no target. */
+const SOAK_VARIABLE = 'SERVO_BENCH_SOAK'
 
 /** Of a million of everything. */
 const TARGETS: LargeTargets = {
@@ -33,6 +40,10 @@ const TARGETS: LargeTargets = {
 
 export async function runScale(report: Report, asked: SuiteOptions): Promise<void> {
   const options = { ...asked, targets: TARGETS }
+  const isAsked = (name: string) => options.only === undefined || options.only === name
+  if (isAsked('filters')) await benchFilters(report, options.is_quick)
+  if (isAsked('soak')) await benchSoak(report, options, process.env[SOAK_VARIABLE])
+  if (!ON_LARGE.some(isAsked)) return
   const kept = process.env[KEPT_VARIABLE]
   if (kept === undefined) await withFolder((folder) => measure(folder, report, options))
   else await measure(kept, report, options)
@@ -54,7 +65,9 @@ async function measure(folder: string, report: Report, options: LargeOptions): P
   }
   const large = openBench(folder, { unit: 'hour', start: STORY_START + 8 * DAY_MS })
   if (isAsked('takeover')) await benchTakeover(report, large, size)
+  if (isAsked('takeover')) await benchFollower(report, large, size)
   if (isAsked('cold')) await benchColdStart(report, large, size)
+  if (isAsked('line')) await benchLine(report, options, { workspace: large, size })
   if (isAsked('history')) await benchHistory(report, options, large, size)
   if (isAsked('random')) await benchRandomHistory(report, options, large, size)
   if (isAsked('read')) await benchReads(report, options, large, size)

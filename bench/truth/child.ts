@@ -1,8 +1,9 @@
 // Measurements that need a process of their own, because peak memory belongs to a process:
-// `node bench/truth/child.js compact|replay|takeover FOLDER START FIRST_RUN UNIT`, compiled.
+// `node bench/truth/child.js compact|replay|takeover|follow FOLDER START FIRST_RUN UNIT`, compiled.
 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { compareBeside } from '../../src/bin/compare-beside.js'
 import { replay } from '../../src/turn/replay.js'
 import { TENANT_ID, WORKSPACE_ID } from '../../test/fixtures/say.js'
@@ -48,6 +49,28 @@ async function takeOver(): Promise<object> {
   return { milliseconds }
 }
 
-const MEASURED: Readonly<Record<string, () => Promise<object>>> = { compact, replay: replayAll, takeover: takeOver }
+/** It stands by, follows once more where it is told that something was published, and then takes the next turn. */
+async function takeOverFollowing(): Promise<object> {
+  const workspace = open()
+  await workspace.turn.follow()
+  const lines = createInterface({ input: process.stdin })[Symbol.asyncIterator]()
+  process.stdout.write('following\n')
+  await lines.next()
+  await workspace.turn.follow()
+  process.stdout.write('followed\n')
+  await lines.next()
+  const started = performance.now()
+  await workspace.turn.run()
+  const milliseconds = performance.now() - started
+  await workspace.close()
+  return { milliseconds }
+}
+
+const MEASURED: Readonly<Record<string, () => Promise<object>>> = {
+  compact,
+  replay: replayAll,
+  takeover: takeOver,
+  follow: takeOverFollowing,
+}
 const measured = await MEASURED[what]?.()
 process.stdout.write(`${JSON.stringify({ ...measured, peak_rss_mb: process.resourceUsage().maxRSS / 1_024 })}\n`)

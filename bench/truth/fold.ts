@@ -31,9 +31,9 @@ async function backlog(workspace: BenchWorkspace, first_run: number, count: numb
 }
 
 const EVENTS = 1_000
-const RUNS = EVENTS / STEADY_EVENTS_PER_RUN
+export const RUNS_OF_THOUSAND = EVENTS / STEADY_EVENTS_PER_RUN
 
-type Sample = { readonly ms: number; readonly bytes: number }
+export type Sample = { readonly ms: number; readonly bytes: number }
 type Order = 'consecutive' | 'scattered'
 type Ratios = { readonly ms: number; readonly bytes: number; readonly empty_ms: number; readonly setup: string }
 
@@ -58,7 +58,7 @@ async function compare({ is_quick }: SuiteOptions, large: BenchWorkspace, size: 
   const emptySamples: Sample[] = []
   for (let round = -2; round < rounds; round++) {
     // In turn, so that both meet the same machine; the first rounds warm the process up.
-    const first_run = first + (round + 2) * RUNS
+    const first_run = first + (round + 2) * RUNS_OF_THOUSAND
     const inLarge = await foldThousand(large, { ...story, first_run })
     const inEmpty = await withFolder(async (folder) => {
       const empty = openBench(folder, { unit: large.unit })
@@ -74,7 +74,7 @@ async function compare({ is_quick }: SuiteOptions, large: BenchWorkspace, size: 
   const ms = (samples: readonly Sample[]) => median(samples.map((sample) => sample.ms))
   const bytes = (samples: readonly Sample[]) => median(samples.map((sample) => sample.bytes))
   const which = order === 'consecutive' ? 'consecutive partitions' : `partitions drawn from all ${size.runs} of an asset`
-  const setup = `${EVENTS} events, ${RUNS} new runs over ${which}, 50 a segment; large: ${describeSize(size)}; ${rounds} rounds in turn, medians, warm`
+  const setup = `${EVENTS} events, ${RUNS_OF_THOUSAND} new runs over ${which}, 50 a segment; large: ${describeSize(size)}; ${rounds} rounds in turn, medians, warm`
   return {
     ms: ms(largeSamples) / ms(emptySamples),
     bytes: bytes(largeSamples) / bytes(emptySamples),
@@ -85,8 +85,9 @@ async function compare({ is_quick }: SuiteOptions, large: BenchWorkspace, size: 
 
 type Runs = { readonly first_run: number; readonly order: Order; readonly span: number }
 
-async function foldThousand(workspace: BenchWorkspace, runs: Runs): Promise<Sample> {
-  const events = workspace.runs({ ...runs, runs: RUNS })
+/** Of a thousand events that are new, folded and published in one turn. */
+export async function foldThousand(workspace: BenchWorkspace, runs: Runs): Promise<Sample> {
+  const events = workspace.runs({ ...runs, runs: RUNS_OF_THOUSAND })
   await appendInSegments(workspace, events, 50)
   const before = workspace.bytesWritten()
   const started = performance.now()

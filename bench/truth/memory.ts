@@ -29,11 +29,20 @@ export async function benchReplay(report: Report, large: BenchWorkspace, size: L
 }
 
 export const inChild = (what: 'compact' | 'replay' | 'takeover', large: BenchWorkspace, first_run: number): Promise<Measured> =>
-  withCompiled((compiled) =>
-    measured([join(compiled, 'bench/truth/child.js'), what, large.folder, String(large.clock.now()), String(first_run), large.unit]),
-  )
+  withCompiled((compiled) => measured(argumentsOf(compiled, what, large, first_run)))
 
-function measured([what, ...args]: readonly [string, ...string[]]): Promise<Measured> {
+export const argumentsOf = (compiled: string, what: string, { folder, clock, unit }: BenchWorkspace, first_run: number): ChildArguments => [
+  join(compiled, 'bench/truth/child.js'),
+  what,
+  folder,
+  String(clock.now()),
+  String(first_run),
+  unit,
+]
+
+type ChildArguments = readonly [string, ...string[]]
+
+function measured([what, ...args]: ChildArguments): Promise<Measured> {
   const child = spawn(process.execPath, [what, ...args], { stdio: ['ignore', 'pipe', 'inherit'] })
   let stdout = ''
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()))

@@ -3,9 +3,11 @@
 import type { LooseRow } from '../../src/projections/tables.js'
 import { keyOfRow } from '../../src/projections/tables.js'
 import { readFresh } from '../../src/readers/fresh.js'
+import type { View } from '../../src/readers/reader.js'
 import { readRows } from '../../src/readers/rows.js'
+import { createFreshTail } from '../../src/turn/fresh-tail.js'
 import { percentile, type Report } from '../report.js'
-import { appendInSegments, type BenchWorkspace, deploy, openBench, withFolder } from '../workspace.js'
+import { appendInSegments, type BenchWorkspace, deploy, foldAll, openBench, withFolder } from '../workspace.js'
 import { describeSize, type LargeSize, nextRun } from './large.js'
 import type { LargeOptions, SuiteOptions } from './options.js'
 
@@ -118,8 +120,8 @@ export async function benchReads(report: Report, options: LargeOptions, large: B
     const row = await latest?.row('partition_status', keyOfRow('partition_status', pick(index)))
     if (row === undefined) throw new Error('A row that exists was not found.')
   }
-  const page = async (index: number) => {
-    const latest = await reader.latest()
+  const page = async (index: number, of?: View) => {
+    const latest = of ?? (await reader.latest())
     const key = keyOfRow('partition_status', pick(index))
     await latest?.page('partition_status', { where, after: ['core.orders', ...key.slice(1)], limit: 100 })
   }
@@ -138,26 +140,27 @@ async function benchFresh(
   { is_quick, targets }: LargeOptions,
   large: BenchWorkspace,
   size: LargeSize,
-  page: (index: number) => Promise<void>,
+  page: (index: number, of?: View) => Promise<void>,
 ): Promise<void> {
   const rounds = is_quick ? 3 : 12
   const first = await nextRun(large)
-  const turns = turnLoop(large, () => {})
+  const { reader, clock, deps, appender, turn } = large
+  const tail = createFreshTail({ ...deps, reader, now: appender.now })
   const delays: number[] = []
-  // The first turns read the hot state and compile what folds: they are not counted.
+  // The first folds read the hot state and compile what folds: they are not counted.
   for (let round = -WARM_UP_ROUNDS; round < rounds; round++) {
     const first_run = first + (round + WARM_UP_ROUNDS) * 50
     const events = large.runs({ runs: 50, first_run })
     await appendInSegments(large, events, 50)
     const asked = Array.from({ length: READERS }, async (_, index) => {
       const started = performance.now()
-      const { is_fresh } = await readFresh({ reader: large.reader, clock: large.clock, poke: turns.poke })
-      await page(index)
+      const { is_fresh, view } = await readFresh({ reader, clock, poke: () => undefined, tail })
+      await page(index, view)
       if (round >= 0) delays.push(is_fresh ? performance.now() - started : Number.POSITIVE_INFINITY)
     })
     await Promise.all(asked)
+    await foldAll(turn)
   }
-  await turns.stop()
-  const setup = `${READERS} readers at once over 1,000 unfolded events, ${rounds} rounds, warm; ${describeSize(size)}`
+  const setup = `${READERS} readers at once over 1,000 unfolded events, which they fold; a turn publishes them after it; ${rounds} rounds, warm; ${describeSize(size)}`
   report.add({ name: 'read_fresh_p95_ms', value: percentile(delays, 0.95), unit: 'ms', target: targets.read_fresh_p95_ms, setup })
 }

@@ -18,7 +18,7 @@ const TARGETS: LargeTargets = {
   compact_rss_mb: '≤ 400',
   read_point_p95_ms: '≤ 20',
   read_page_p95_ms: '≤ 40',
-  read_fresh_p95_ms: '≤ 700',
+  read_fresh_p95_ms: '≤ 200',
 }
 
 export async function runTruth(report: Report, asked: SuiteOptions): Promise<void> {

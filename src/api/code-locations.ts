@@ -7,7 +7,6 @@ import { unfoldable } from '../commands/foldable.js'
 import { isProblem, type Problem, problem } from '../commands/problem.js'
 import { DEPLOY_REQUEST_BYTES_MAX } from '../core/limits.js'
 import { readDocument, readPage } from '../readers/document.js'
-import { readFresh } from '../readers/fresh.js'
 import { readBatchRefusal } from '../readers/wait.js'
 import {
   codeLocation,
@@ -23,7 +22,7 @@ import { readOne } from './contract/run.js'
 import { claimOf, outcomeOf, requestOf, waitMsOf } from './http/claimed.js'
 import { readCursor, writeCursor } from './http/cursor.js'
 import type { Api, RouteDeps } from './http/deps.js'
-import { viewFor } from './http/views.js'
+import { readFreshFor, viewFor } from './http/views.js'
 import { orRefuse, problems, RefusedError } from './problems.js'
 
 const TAGS = ['code locations']
@@ -140,7 +139,7 @@ function addDeploy(app: Api, deps: RouteDeps): void {
   )
 }
 
-const freshView = async (deps: RouteDeps) => (await readFresh({ ...deps, poke: () => deps.poke('now') })).view
+const freshView = async (deps: RouteDeps) => (await readFreshFor(deps)).view
 
 /** The batch is refused whole: the reason is the one of the part that was wrong. */
 async function deployRefused({ current }: RouteDeps, { events }: Claimed, sequence: number): Promise<Problem> {

@@ -3,13 +3,12 @@
 import { cancelDraft, cancelProblem } from '../commands/cancel.js'
 import { submitClaimed } from '../commands/claims.js'
 import { CANCELLED_RUNS_MAX } from '../core/limits.js'
-import { readFresh } from '../readers/fresh.js'
 import { readNewestRuns } from '../readers/runs.js'
 import { idempotencyHeader } from './contract/page.js'
 import { cancelAccepted, cancelAsked, cancelManyAccepted, cancelManyAsked, runParams, runQuery } from './contract/run.js'
 import { claimOf, outcomeOf, requestOf, waitMsOf } from './http/claimed.js'
 import type { Api, RouteDeps } from './http/deps.js'
-import { planned } from './http/views.js'
+import { planned, readFreshFor } from './http/views.js'
 import { orRefuse, problems } from './problems.js'
 
 const TAGS = ['runs']
@@ -83,7 +82,7 @@ function addCancelMany(app: Api, deps: RouteDeps): void {
         await submitClaimed(deps, claimOf(request, 'POST /runs/cancel', body), requestOf(body), async (request_id) => {
           const { state, ...filter } = body.filter
           // What was asked for a moment ago is meant too.
-          const { view } = await readFresh({ ...deps, poke: () => deps.poke('now') })
+          const { view } = await readFreshFor(deps)
           const states = state === undefined ? CANCELLABLE : [state]
           const { rows, more } = await readNewestRuns(view, { ...filter, states }, CANCELLED_RUNS_MAX)
           const run_ids = rows.map(({ run_id }) => run_id)

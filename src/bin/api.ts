@@ -14,6 +14,7 @@ import type { ApiConfig } from './config.js'
 import { type Deps, openAppender, openDeps, openReader } from './deps.js'
 import { openVerifier } from './oidc-config.js'
 import { onDemand } from './on-demand.js'
+import { openTail } from './tail.js'
 import { attributesOf, openTracing } from './tracing.js'
 
 type Api = { readonly url: string; readonly stop: () => Promise<void> }
@@ -53,6 +54,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     readiness: () => Promise.all([readinessOfStore(current), temporal.get().then(({ readiness }) => readiness())]),
     metrics,
     tracing,
+    tail: openTail(deps, reader, appender),
     onFresh: metrics.fresh,
   })
   // Behind the first answer, because loading holds up all else for half a second; and not with the first poke, which would

@@ -25,6 +25,7 @@ import { readSchedules } from '../readers/schedules.js'
 import { type AutomationMetrics, createAutomationMetrics } from '../telemetry/automation-metrics.js'
 import { serveMetrics } from '../telemetry/listener.js'
 import { createReconcile } from '../turn/controllers.js'
+import { keepFollowing } from '../turn/keep-following.js'
 import { createTurn, type Turn } from '../turn/turn.js'
 import type { LoopTimings } from '../workflows/contract.js'
 import { clockUntil } from './clock.js'
@@ -177,6 +178,7 @@ function createWork({ config, deps, port, submit, loops, metrics, log, closed }:
     watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
     tracing,
   })
+  const following = keepFollowing({ clock: clockUntil(deps.clock, closed), closed, turn })
   return {
     turn,
     hand_over,
@@ -187,6 +189,7 @@ function createWork({ config, deps, port, submit, loops, metrics, log, closed }:
       await cancel_push.settled()
       await schedule_pokes.settled()
       await api_watch.ended
+      await following
     },
   }
 }

@@ -11,10 +11,10 @@ import type { TaskRow } from '../projections/run-table.js'
 import { isActive } from '../projections/state-machine.js'
 import { keyText } from '../projections/tables.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
-import { createFilterCache, lookupRows } from '../tables/lookup.js'
-import { layersOf, overlayRow } from '../tables/overlay.js'
+import { createFilterCache } from '../tables/lookup.js'
 import type { Pointer } from '../tables/revision.js'
-import { openSnapshot, partsOf, readPointer, type TableStore } from '../tables/snapshot.js'
+import { rowsAt } from '../tables/rows-at.js'
+import { openSnapshot, readPointer, type TableStore } from '../tables/snapshot.js'
 
 /** How much one look may list and delete in each folder; another look goes on elsewhere. */
 type ClaimBounds = { readonly pages_max: number; readonly count_max: number }
@@ -89,18 +89,10 @@ async function ofAttemptsOver(
 }
 
 async function tasksOf(tables: TableStore, pointer: Pointer, claims: readonly StartClaim[]): Promise<ReadonlyMap<string, TaskRow>> {
-  const { store, files } = tables
   const snapshot = await openSnapshot(tables, pointer)
   const keys = new Map(claims.map(({ run_id, task_key }) => [keyText([run_id, task_key]), [run_id, task_key] as const]))
-  const layers = await layersOf(snapshot.overlay, 'tasks')
-  const source = {
-    files,
-    table: 'tasks' as const,
-    parts: partsOf(snapshot, 'tasks'),
-    filters: createFilterCache({ store }),
-    overlay: (key: readonly (string | number)[]) => overlayRow(layers, key),
-  }
-  const rows = (await lookupRows(source, [...keys.values()])) as unknown as readonly TaskRow[]
+  const at = { ...tables, snapshot, filters: createFilterCache(tables) }
+  const rows = (await rowsAt(at, 'tasks', [...keys.values()])) as unknown as readonly TaskRow[]
   return new Map(rows.map((row) => [keyText([row.run_id, row.task_key]), row]))
 }
 

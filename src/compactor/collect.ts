@@ -1,4 +1,4 @@
-// Removes table files that nobody can reach any more. It deletes by generation, judges age by the server's stamps alone,
+// Removes table files, and sub-lists of cold ones, that nobody can reach any more. It deletes by generation, judges age by the server's stamps alone,
 // and never touches a segment, a revision or a checkpoint: replay needs those.
 
 import { canonicalJson } from '../core/canonical.js'
@@ -6,10 +6,11 @@ import { ORPHAN_AGE_MS, READER_PIN_MS } from '../core/limits.js'
 import { type Clock, stampMs } from '../core/time.js'
 import { listAll } from '../storage/list-all.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
+import { openColdList } from '../tables/cold/list.js'
 import { type History, openHistory } from '../tables/history/history.js'
 import { keptRevisions, keptThen } from '../tables/history/kept-revisions.js'
 import type { Listed } from '../tables/history/pages.js'
-import { checkpointName, type Pointer, parseCheckpoint, STATE_PREFIX } from '../tables/revision.js'
+import { COLD_PREFIX, type ColdList, checkpointName, type Pointer, parseCheckpoint, STATE_PREFIX } from '../tables/revision.js'
 import { readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
 import { collectClaims } from './collect-claims.js'
 import { collectPacks } from './packs/collect.js'
@@ -32,7 +33,9 @@ export const collectAll = async (deps: CollectDeps & TableStore): Promise<Collec
 async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   const { store } = deps
   // The listing comes first: what is published while it runs is either too young to be deleted or named already.
-  const { objects, server_time } = await listAll(store, STATE_PREFIX)
+  const { objects: lists } = await listAll(store, COLD_PREFIX)
+  const { objects: files, server_time } = await listAll(store, STATE_PREFIX)
+  const objects = [...lists, ...files]
   const { published } = await readPointer(store)
   if (published !== undefined) refuseNewerFold(published.pointer)
   const reach = published === undefined ? NOTHING : await reachKept(store, published.pointer, server_time)
@@ -101,5 +104,6 @@ async function* listedAfter(history: History, stop_after: number): AsyncGenerato
 
 const sourceOf = (store: ObjectStore, history: History) => ({
   openCheckpoint: (name: string) => readDocument(store, checkpointName(name), parseCheckpoint),
+  openColdList: (list: ColdList) => openColdList(store, list),
   revisionAt: async (sequence: number) => (await history.at(sequence)).revision,
 })

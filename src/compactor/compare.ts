@@ -5,8 +5,9 @@ import { canonicalJson } from '../core/canonical.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
 import { compareRows, keyOfRow, type LooseRow, type RowKey, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
+import { filesAt } from '../tables/cold/files-at.js'
 import type { Revision } from '../tables/revision.js'
-import { filesAt, type Snapshot, type TableStore } from '../tables/snapshot.js'
+import type { Snapshot, TableStore } from '../tables/snapshot.js'
 
 export type Difference = {
   readonly table: string
@@ -35,7 +36,7 @@ export async function compareTables(
   let row_count = 0
   for (const table of tables) {
     const isKept = keptAt(table, snapshot.revision)
-    const left = cursorOf(live, snapshot, table, isKept)
+    const left = await cursorOf(live, snapshot, table, isKept)
     const next = keeping(replayed(table), isKept)
     let right = next()
     const isDifferent = differenceIn(table)
@@ -72,8 +73,8 @@ function keeping(next: () => LooseRow | undefined, isKept: IsKept): () => LooseR
 }
 
 /** The rows of a table in key order, a batch in memory at a time. */
-function cursorOf({ files }: TableStore, snapshot: Snapshot, table: TableName, isKept: IsKept) {
-  const batches = files.stream(table, filesAt(snapshot, table))[Symbol.asyncIterator]()
+async function cursorOf({ store, files }: TableStore, snapshot: Snapshot, table: TableName, isKept: IsKept) {
+  const batches = files.stream(table, await filesAt(store, snapshot, table))[Symbol.asyncIterator]()
   let rows: readonly LooseRow[] = []
   let at = 0
   let isOver = false

@@ -24,7 +24,7 @@ export function planMerge(parts: readonly Part[], whole: boolean): MergePlan | u
   for (const part of parts) if (part.level > 0) runs.set(part.level, [...(runs.get(part.level) ?? []), part])
   if (whole) {
     if (fresh.length === 0 && runs.size <= 1) return undefined
-    return { inputs: parts, kept: [], level: firstLevel(tierOf(rowsOf(parts))) }
+    return { inputs: parts, kept: [], level: levelOfAll(rowsOf(parts)) }
   }
   if (fresh.length === 0) return undefined
   const inputs = [...fresh]
@@ -40,6 +40,9 @@ export function planMerge(parts: readonly Part[], whole: boolean): MergePlan | u
     }
   }
 }
+
+/** The level of a run that is all there is. */
+export const levelOfAll = (rows: number): number => firstLevel(tierOf(rows))
 
 const rowsOf = (parts: readonly Part[]): number => parts.reduce((sum, { rows }) => sum + rows, 0)
 

@@ -2,14 +2,20 @@
 // replaces only what it read: where turns publish meanwhile, their deltas stay on top; where another merge won, it gives up.
 
 import { assert, unavailable } from '../core/errors.js'
-import { crc32cHex } from '../core/hash.js'
-import { FILE_ROWS_MAX, MERGE_DEADLINE_MS, MERGE_DUE_DELTAS, MERGE_DUE_ROWS, MERGE_FEW_KEPT_MS, MERGE_FEW_SHARE } from '../core/limits.js'
+import {
+  FILE_ROWS_MAX,
+  FOLD_VERSION,
+  MERGE_DEADLINE_MS,
+  MERGE_DUE_DELTAS,
+  MERGE_DUE_ROWS,
+  MERGE_FEW_KEPT_MS,
+  MERGE_FEW_SHARE,
+} from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
 import { newUlid, ulidTime } from '../core/ulid.js'
 import { expiryCut } from '../projections/retention.js'
 import { TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
 import { writeOnce } from '../storage/write-once.js'
-import { buildFilter } from '../tables/bloom.js'
 import {
   type Checkpoint,
   checkpointName,
@@ -18,19 +24,29 @@ import {
   type Part,
   type Pointer,
   parseCheckpoint,
-  partName,
   type Revision,
   revisionName,
 } from '../tables/revision.js'
 import { freshParts, type PublishedPointer, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
-import type { EncodedFile, MergeOptions } from '../tables/table-files.js'
+import type { MergeOptions } from '../tables/table-files.js'
+import { coldMoveOf, type MovedRows, moveRows } from './base/cold.js'
+import { coldListsAfter } from './base/cold-lists.js'
+import { withDayFilters } from './base/day-filters.js'
+import { writePart } from './base/write-part.js'
 import { writeChainPages } from './chain.js'
 import { type MergePlan, planMerge } from './merge-plan.js'
 import { notBefore, type PublishDeps, pointerTo } from './publish.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
 
 export type MergeAnswer =
-  | { readonly kind: 'merged'; readonly sequence: number; readonly parts_written: number; readonly rows_written: number }
+  | {
+      readonly kind: 'merged'
+      readonly sequence: number
+      readonly parts_written: number
+      readonly rows_written: number
+      /** Of these, rows that went to cold parts. */
+      readonly cold_rows: number
+    }
   /** `nothing_due`: no delta to merge. `lost`: another merge published first; its work stands, this one's files are orphans. */
   | { readonly kind: 'nothing_due' | 'lost' }
 
@@ -59,7 +75,10 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
   if (request.is_patient === true && isLittle(deltas) && server_time - instantMs(newest.published_at) < MERGE_FEW_KEPT_MS) {
     return { kind: 'nothing_due' }
   }
-  const merged = await mergeTables(deps, before, deltas, newest, request.whole === true)
+  // A process of an older fold version knows of no cold parts, and would merge without them: it is refused from here on. The
+  // tables of a replay are read once, and thrown away.
+  const mayMove = request.is_scratch !== true && pointer.fold_version === FOLD_VERSION
+  const merged = await mergeTables(deps, before, deltas, newest, { whole: request.whole === true, mayMove })
   // The revision of a merge is a delta itself, without files: alone it is no reason for another.
   const isChanged = merged.parts_written > 0 || merged.parts_dropped > 0
   if (!isChanged && deltas.length < MERGE_DUE_DELTAS) return { kind: 'nothing_due' }
@@ -70,6 +89,8 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
     revision: pointer.revision,
     fold_version: pointer.fold_version,
     tables: merged.tables,
+    cold: merged.cold,
+    cold_through: merged.cold_through,
     open_segments: openSegments(before, deltas, newest),
   }
   await writeOnce(deps, checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
@@ -82,7 +103,7 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
   }
   const sequence = await publishCheckpoint(deps, pointer, publication)
   if (sequence === undefined) return { kind: 'lost' }
-  return { kind: 'merged', sequence, parts_written: merged.parts_written, rows_written: merged.rows_written }
+  return { kind: 'merged', sequence, parts_written: merged.parts_written, rows_written: merged.rows_written, cold_rows: merged.cold_rows }
 }
 
 function isLittle(deltas: readonly Revision[]): boolean {
@@ -92,6 +113,9 @@ function isLittle(deltas: readonly Revision[]): boolean {
 
 type MergedTables = {
   readonly tables: Map<TableName, readonly Part[]>
+  cold: Checkpoint['cold']
+  cold_through: Checkpoint['cold_through']
+  cold_rows: number
   parts_written: number
   parts_dropped: number
   rows_written: number
@@ -102,12 +126,24 @@ async function mergeTables(
   before: Checkpoint,
   deltas: readonly Revision[],
   newest: Revision,
-  whole: boolean,
+  { whole, mayMove }: { readonly whole: boolean; readonly mayMove: boolean },
 ): Promise<MergedTables> {
-  const merged: MergedTables = { tables: new Map(), parts_written: 0, parts_dropped: 0, rows_written: 0 }
+  const { cold, cold_through } = before
+  const merged: MergedTables = { tables: new Map(), cold, cold_through, cold_rows: 0, parts_written: 0, parts_dropped: 0, rows_written: 0 }
+  const move = mayMove ? coldMoveOf(before, newest) : undefined
+  const moved = new Map<TableName, MovedRows>()
   for (const table of TABLE_NAMES) {
     const parts = [...(before.tables.get(table) ?? []), ...deltas.flatMap((delta) => freshParts(delta, table))]
     if (parts.length === 0) continue
+    const apart = move === undefined ? undefined : await moveRows(deps, table, parts, { move, newest, moved })
+    if (apart !== undefined) {
+      moved.set(table, apart)
+      merged.tables.set(table, apart.kept)
+      merged.parts_written += apart.kept.length + apart.cold.length
+      merged.cold_rows += rowsOf(apart.cold)
+      merged.rows_written += rowsOf(apart.kept) + rowsOf(apart.cold)
+      continue
+    }
     const after: Part[] = []
     for (const group of groupsOf(table, parts, newest)) {
       if (group.kind === 'expired') {
@@ -122,12 +158,18 @@ async function mergeTables(
       const written = await writeRun(deps, table, plan, group.period, newest)
       after.push(...plan.kept, ...written)
       merged.parts_written += written.length
-      merged.rows_written += written.reduce((sum, { rows }) => sum + rows, 0)
+      merged.rows_written += rowsOf(written)
     }
-    merged.tables.set(table, after)
+    merged.tables.set(table, await withDayFilters(deps, table, after, newest))
+  }
+  if (move !== undefined) {
+    merged.cold = await coldListsAfter(deps, before.cold, moved, newest)
+    merged.cold_through = move.before
   }
   return merged
 }
+
+const rowsOf = (parts: readonly Part[]): number => parts.reduce((sum, { rows }) => sum + rows, 0)
 
 type Group =
   | { readonly kind: 'live'; readonly period: number | null; readonly parts: readonly Part[]; readonly isFinished: boolean }
@@ -162,7 +204,7 @@ async function writeRun(
 ): Promise<Part[]> {
   const written: Part[] = []
   for await (const file of deps.files.merge(table, inputs, mergeOptions(table, period, newest, kept.length === 0))) {
-    written.push(await writePart(deps, table, file, level, period))
+    written.push(await writePart(deps, table, file, { level, period }))
   }
   return written
 }
@@ -175,16 +217,6 @@ function mergeOptions(table: TableName, start: number | null, newest: Revision, 
   }
   const drop_before = mayDrop ? expiryCut(table, instantMs(newest.fold_time), newest.retention) : undefined
   return { rows_per_file: FILE_ROWS_MAX, ...(drop_before === undefined ? {} : { drop_before }) }
-}
-
-async function writePart(deps: PublishDeps, table: TableName, file: EncodedFile, level: number, period: number | null): Promise<Part> {
-  const part = newUlid(deps.clock.now(), deps.random)
-  const name = partName(table, part, deps.files.extension)
-  const { bytes, rows, min_key, max_key, times } = file
-  await writeOnce(deps, name, bytes)
-  const filter = tableNamed(table).bloom ? `${name}.bloom` : null
-  if (filter !== null) await writeOnce(deps, filter, buildFilter(file.filter_keys))
-  return { name, rows, bytes: bytes.byteLength, crc32c: crc32cHex(bytes), min_key, max_key, level, times, filter, period }
 }
 
 /** Folded segments whose minute is not closed: whoever starts from the checkpoint will still find them in a listing. */

@@ -139,6 +139,8 @@ function ownCheckpoint(deps: PublishDeps, publication: Publication, revision_id:
     revision: revision_id,
     fold_version: publication.fold_version,
     tables,
+    cold: snapshot?.checkpoint.cold ?? new Map(),
+    cold_through: snapshot?.checkpoint.cold_through ?? null,
     open_segments: [...publication.open_segments],
   }
 }

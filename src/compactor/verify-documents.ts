@@ -5,7 +5,16 @@ import { isOperatingError, messageOf } from '../core/errors.js'
 import { CHAIN_PREFIX } from '../core/keys.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
-import { type Checkpoint, checkpointName, parseCheckpoint, parseRevision, type Revision, revisionName } from '../tables/revision.js'
+import { type ColdPart, parseColdList } from '../tables/cold/list.js'
+import {
+  type Checkpoint,
+  type ColdList,
+  checkpointName,
+  parseCheckpoint,
+  parseRevision,
+  type Revision,
+  revisionName,
+} from '../tables/revision.js'
 import { type Link, readBound } from '../tables/snapshot.js'
 import { openVolumes, type Volumes } from '../tables/volume.js'
 
@@ -66,13 +75,26 @@ export async function findRevision(
   return { problem: `${name} says that it is revision ${document.sequence}, ${document.revision}. ${RESTORE_IT}` }
 }
 
+async function readAlone(store: ObjectStore, name: string): Promise<Uint8Array | undefined> {
+  const answer = await readIntact(store, name)
+  return answer.kind === 'found' ? answer.bytes : undefined
+}
+
 export async function findCheckpoint(store: ObjectStore, checkpoint: string, named_by: string): Promise<Found<Checkpoint>> {
   const name = checkpointName(checkpoint)
-  const read = async () => {
-    const answer = await readIntact(store, name)
-    return answer.kind === 'found' ? answer.bytes : undefined
-  }
-  const found = await find({ name, named_by, read, parse: parseCheckpoint })
+  const found = await find({ name, named_by, read: () => readAlone(store, name), parse: parseCheckpoint })
   if ('problem' in found || found.document.name === checkpoint) return found
   return { problem: `${name} says that it is checkpoint ${found.document.name}. ${RESTORE_IT}` }
+}
+
+/** Its name is the hash of its content, and what the checkpoint says of it is how readers choose what to open. */
+export async function findColdList(store: ObjectStore, list: ColdList): Promise<Found<readonly ColdPart[]>> {
+  const { name } = list
+  const found = await find({ name, named_by: 'a checkpoint', read: () => readAlone(store, name), parse: parseColdList })
+  if ('problem' in found) return found
+  const rows = found.document.reduce((sum, part) => sum + part.rows, 0)
+  if (found.document.length === list.parts && rows === list.rows) return found
+  return {
+    problem: `${list.name} has ${found.document.length} parts with ${rows} rows; its checkpoint says ${list.parts} with ${list.rows}. ${RESTORE_IT}`,
+  }
 }

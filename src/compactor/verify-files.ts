@@ -14,7 +14,7 @@ import { openSnapshot, type Snapshot, type TableStore } from '../tables/snapshot
 import { openVolumes } from '../tables/volume.js'
 import { reachOf } from './reach.js'
 import type { Links } from './verify-chain.js'
-import { findCheckpoint, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
+import { findCheckpoint, findColdList, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
 
 /** What was found out on the way along the chain. */
 export type ReadChain = {
@@ -41,6 +41,11 @@ export async function verifyFiles(
   const current = await findCheckpoint(store, pointer.checkpoint.name, named_by ?? 'a revision')
   if ('document' in current) {
     for (const parts of current.document.tables.values()) for (const { name, crc32c } of parts) stated.set(name, crc32c)
+    for (const list of [...current.document.cold.values()].flat()) {
+      const found = await findColdList(store, list)
+      if ('problem' in found) problems.push(found.problem)
+      else for (const { name, crc32c } of found.document) stated.set(name, crc32c)
+    }
   } else if (named_by !== undefined) problems.push(current.problem)
   // Where the newest revision cannot be read, that is said already.
   const newest = await findRevision(store, pointer)
@@ -48,6 +53,10 @@ export async function verifyFiles(
   const { files, deltas } = await reachOf(keptOf(listed, pointer, { now: server_time, retention }), {
     openCheckpoint: async (name) => {
       const found = await findCheckpoint(store, name, 'a revision')
+      return 'document' in found ? found.document : undefined
+    },
+    openColdList: async (list) => {
+      const found = await findColdList(store, list)
       return 'document' in found ? found.document : undefined
     },
     revisionAt: async (sequence) => links.get(sequence),

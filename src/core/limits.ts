@@ -273,6 +273,13 @@ export const BACKSTOP_MS = MINUTE_MS
 export const BACKSTOP_IDLE_MS_MAX = 10 * MINUTE_MS
 /** A reader that asked for what is fresh waits at most this long for the publish, and says when it was cut. */
 export const FRESH_WAIT_MS_MAX = SECOND_MS
+/** What such a reader folds by itself. Beyond it the turn is behind, and a preview of what it will publish says little. */
+export const FRESH_FOLD_EVENTS_MAX = 5_000
+export const FRESH_FOLD_AGE_MS_MAX = MINUTE_MS
+/** A fold that takes longer is cut off, and the publish waited for. */
+export const FRESH_FOLD_MS_MAX = 200
+/** Events folded before the next look at the time: other requests wait for so long. */
+export const FRESH_FOLD_SLICE_EVENTS = 500
 /** The pointer is read by everyone, all the time. */
 export const POINTER_BYTES_MAX = 64 * KB
 export const CHAIN_PAGE_REVISIONS = 1_000
@@ -280,6 +287,11 @@ export const CHAIN_PAGE_REVISIONS = 1_000
 export const TURN_DEADLINE_MS = 10 * MINUTE_MS
 /** How often a turn compares its memory with what a fresh start would load: drift would be a bug, and must not last. */
 export const HOT_STATE_CHECK_INTERVAL_MS = 3_600_000
+
+/** How often a process that takes no turns looks for newer revisions, to take over at once: what it reads to do so costs some
+ *  cents a day. Less and less often where it finds none, as where it publishes them itself. */
+export const FOLLOW_MS = 5 * SECOND_MS
+export const FOLLOW_IDLE_MS_MAX = MINUTE_MS
 
 /** Events read and folded before the next look at the time: a slice stays well below PUBLISH_AFTER_MS. */
 export const SLICE_EVENTS_MAX = 4_000
@@ -315,6 +327,9 @@ export const DELTAS_MAX = 512
 export const DELTAS_SLOW_MS = SECOND_MS
 /** A few megabytes: large enough to be worth a file, small enough to be fetched for one page. */
 export const FILE_ROWS_MAX = 128 * 1_024
+/** Days that go cold at once and get parts of their own; what is older goes with the first of them. More than one only where
+ *  nobody published for a day, and at first. */
+export const COLD_DAYS_APART_MAX = 7
 export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */
 export const READER_PIN_MS = 10 * MINUTE_MS

@@ -77,6 +77,10 @@ export function isExpired(table: TableName, row: AnyRow | LooseRow, fold_time: n
   return typeof at === 'number' && at < cut.at
 }
 
+/** Rows whose instant is earlier have gone cold. It falls on whole UTC days, so that the rows of a day go together. */
+export const coldCut = (fold_time: number, { cold_after_days }: RetentionPolicy): number =>
+  floorTo(fold_time, DAY_MS) - cold_after_days * DAY_MS
+
 /** When a run key is free again; null: never. */
 export const runKeyExpiry = (run_key: string, fold_time: number, retention: RetentionPolicy): number | null =>
   isDerivedRunKey(run_key) ? fold_time + retention.idempotency_hours * HOUR_MS : null

@@ -9,6 +9,11 @@ export const RUNS = defineTable({
   residency: 'while_open',
   bloom: true,
   times: ['requested_at', 'finished_at'],
+  cold: {
+    by: { column: 'finished_at' },
+    found_by: 'run_id',
+    never: { column: 'state', values: ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING'] },
+  },
   columns: {
     run_id: column.string,
     run_key: column.string,
@@ -57,6 +62,11 @@ export const TASKS = defineTable({
   residency: 'while_open',
   bloom: true,
   times: ['finished_at'],
+  cold: {
+    by: 'run',
+    found_by: 'run_id',
+    never: { column: 'state', values: ['PLANNED', 'BLOCKED', 'READY', 'DISPATCHED', 'RUNNING', 'RETRY_WAIT'] },
+  },
   columns: {
     run_id: column.string,
     task_key: column.string,
@@ -132,6 +142,7 @@ export const DEP_SATISFACTION = defineTable({
   key: ['run_id', 'downstream_task_key', 'upstream_task_key'],
   residency: 'while_open',
   bloom: true,
+  cold: { by: 'run', found_by: 'run_id' },
   columns: {
     run_id: column.string,
     downstream_task_key: column.string,
@@ -149,6 +160,7 @@ export const DISPATCH_OUTBOX = defineTable({
   residency: 'while_open',
   bloom: true,
   times: ['closed_at'],
+  cold: { by: { column: 'closed_at' }, found_by: 'run_id', never: { column: 'status', values: ['PENDING', 'ACKED'] } },
   columns: {
     run_id: column.string,
     task_key: column.string,

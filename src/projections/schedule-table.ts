@@ -81,6 +81,8 @@ export const SCHEDULE_TICKS = defineTable({
   residency: 'on_disk',
   bloom: true,
   times: ['scheduled_for', 'decided_at'],
+  // What was skipped goes for good before long: it stays in the base until then, where merges drop it.
+  cold: { by: { column: 'scheduled_for', unless_set: 'expires_at' }, found_by: 'tick_id' },
   columns: {
     schedule_id: column.repeated,
     tick_id: column.string,

@@ -83,6 +83,18 @@ export type Table<Name extends string = string, C extends Columns = Columns, Key
   }
   /** Instants whose minimum and maximum each part carries in the checkpoint. */
   readonly times: readonly string[]
+  /** Absent: its rows stay in the base for ever, or until they expire. */
+  readonly cold?: Cold
+}
+
+/** How rows of a table go cold (ADR 0061). An instant that decides over it never changes once it is there. */
+export type Cold = {
+  /** By an instant of their own, unless another column says when they end; or with the run that leads their key. */
+  readonly by: { readonly column: string; readonly unless_set?: string } | 'run'
+  /** The column of the key that filters of cold parts hold: whoever looks for a row of them knows its value. */
+  readonly found_by: string
+  /** Of rows that are not over: no cold row has one of these values. */
+  readonly never?: { readonly column: string; readonly values: readonly string[] }
 }
 
 /** `whole`: every row is in the turn's memory, so a missing one is absent. `while_open`: the rows that are not over
@@ -99,8 +111,9 @@ export function defineTable<const Name extends string, C extends Columns, const 
   readonly bloom?: boolean
   readonly period?: Table['period']
   readonly times?: readonly (keyof C & string)[]
+  readonly cold?: Cold
 }): Table<Name, C, Key> {
-  const { period } = declaration
+  const { period, cold } = declaration
   return {
     name: declaration.name,
     key: declaration.key,
@@ -109,5 +122,6 @@ export function defineTable<const Name extends string, C extends Columns, const 
     bloom: declaration.bloom ?? false,
     ...(period === undefined ? {} : { period }),
     times: declaration.times ?? [],
+    ...(cold === undefined ? {} : { cold }),
   }
 }

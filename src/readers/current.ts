@@ -3,6 +3,7 @@
 
 import { type Clock, MINUTE_MS } from '../core/time.js'
 import type { Reader, View } from './reader.js'
+import { shared } from './shared.js'
 
 export type Current = {
   /** The newest revision at the time of the question. */
@@ -20,8 +21,6 @@ const HELD_MS_MAX = MINUTE_MS
 export function createCurrent({ reader, clock }: { readonly reader: Reader; readonly clock: Clock }): Current {
   let held: View | undefined
   let held_since = Number.NEGATIVE_INFINITY
-  let reading: Promise<View | undefined> | undefined
-  let next: Promise<View | undefined> | undefined
 
   async function read(): Promise<View | undefined> {
     const asked_at = clock.elapsed()
@@ -31,22 +30,8 @@ export function createCurrent({ reader, clock }: { readonly reader: Reader; read
     return held
   }
 
-  /** A read that is under way may have seen the pointer before the question: who comes now shares the one after it. */
-  function latest(): Promise<View | undefined> {
-    if (reading === undefined) {
-      reading = read().finally(() => {
-        reading = undefined
-      })
-      return reading
-    }
-    next ??= reading
-      .catch(() => undefined)
-      .then(() => {
-        next = undefined
-        return latest()
-      })
-    return next
-  }
+  /** A read that is under way may have seen the pointer before the question. */
+  const latest = shared(read)
 
   async function atLeast(sequence: number, timeout_ms: number): Promise<View | undefined> {
     if (held !== undefined && held.sequence >= sequence && clock.elapsed() - held_since <= HELD_MS_MAX) return held

@@ -1,5 +1,5 @@
-// A view in which everything is visible that was acknowledged before the question. It looks at the ledger's tail to know
-// what is missing, and waits for the turn to publish it; it folds nothing itself.
+// A view in which everything is visible that was acknowledged before the question: the newest revision where nothing came
+// since, a preview with the tail of the ledger folded over it, or the revision that a turn publishes meanwhile.
 
 import { FRESH_WAIT_MS_MAX } from '../core/limits.js'
 import { type Clock, instantMs } from '../core/time.js'
@@ -16,8 +16,20 @@ export type FreshView = {
 
 const POLL_MS = 20
 
+/** Looks at the tail of the ledger, and may fold it. */
+export type Tail = { readonly read: () => Promise<TailAnswer> }
+
+export type TailAnswer = {
+  /** A preview, or the newest revision. */
+  readonly view: View | undefined
+  /** Acknowledged segments that are not in it. */
+  readonly missing: ReadonlySet<string>
+}
+
 export type FreshDeps = {
   readonly reader: Reader
+  /** Without it nothing is folded, and a turn has to publish. */
+  readonly tail?: Tail | undefined
   readonly clock: Clock
   readonly poke: () => void
   /** Told of each: for whoever counts them. */
@@ -30,13 +42,16 @@ export async function readFresh(deps: FreshDeps, wait_ms_max: number = FRESH_WAI
   return fresh
 }
 
-async function waitForFresh({ reader, clock, poke }: FreshDeps, wait_ms_max: number): Promise<FreshView> {
+async function waitForFresh(deps: FreshDeps, wait_ms_max: number): Promise<FreshView> {
+  const { reader, clock, poke, tail = barrierOf(reader) } = deps
   const started = clock.elapsed()
   const waited = () => clock.elapsed() - started
-  let view = await reader.latest()
-  const missing = new Set((await listUnfolded(reader, view)).map(({ segment_name }) => segment_name))
+  const answer = await tail.read()
+  let { view } = answer
+  const missing = new Set(answer.missing)
+  // Of what nobody has published yet, the poke may be lost.
+  if (missing.size > 0 || view?.snapshot.unpublished !== undefined) poke()
   if (missing.size === 0) return { view, is_fresh: true, waited_ms: waited() }
-  poke()
   while (waited() < wait_ms_max) {
     await clock.sleep(POLL_MS)
     const newer = await reader.latest()
@@ -49,10 +64,20 @@ async function waitForFresh({ reader, clock, poke }: FreshDeps, wait_ms_max: num
   return { view, is_fresh: false, waited_ms: waited() }
 }
 
+const barrierOf = (reader: Reader): Tail => ({
+  async read() {
+    const view = await reader.latest()
+    return { view, missing: new Set((await listUnfolded(reader, view)).map(({ segment_name }) => segment_name)) }
+  },
+})
+
+/** The listing of what may be new begins here. */
+export const closedThroughOf = (view: View | undefined): number =>
+  view === undefined ? 0 : instantMs(view.snapshot.revision.watermarks.closed_through)
+
 /** The barrier: list the tail; when nothing in it is new, the view is as fresh as this listing. */
 export async function listUnfolded({ tables }: Reader, view: View | undefined): Promise<readonly SegmentHead[]> {
-  const closed_through = view === undefined ? 0 : instantMs(view.snapshot.revision.watermarks.closed_through)
   const folded = view === undefined ? new Set<string>() : openSegmentNames(view.snapshot)
-  const { segments } = await listSegments(tables.store, closed_through)
+  const { segments } = await listSegments(tables.store, closedThroughOf(view))
   return segments.filter(({ segment_name }) => !folded.has(segment_name))
 }

@@ -1,6 +1,6 @@
 // Rows of a table, newest first. Tables are sorted by their key, which says nothing of time, so a page is found by reading
 // all rows that fit and keeping the newest: first those of an hour, and only where these are too few those of a day, of a
-// month, then all. Memory is that of a page; the time is that of the rows that fit.
+// month, of the month before that, and so on. Memory is that of a page; the time is that of the rows that fit.
 
 import { compareText } from '../core/order.js'
 import { DAY_MS, HOUR_MS, instantMs } from '../core/time.js'
@@ -29,7 +29,8 @@ type NewestAsked<Row> = {
 }
 
 /** Files say which instants they have, so that one too many costs little where it finds little. */
-const WINDOWS_MS = [HOUR_MS, DAY_MS, 30 * DAY_MS, Number.POSITIVE_INFINITY] as const
+const MONTH_MS = 30 * DAY_MS
+const WINDOWS_MS = [HOUR_MS, DAY_MS, MONTH_MS] as const
 const PAGE_ROWS = 5_000
 
 export async function readNewest<Name extends TableName>(
@@ -41,13 +42,23 @@ export async function readNewest<Name extends TableName>(
   const { limit, after } = asked
   const upper = after?.at_ms ?? instantMs(view.snapshot.revision.fold_time)
   const from = asked.from === undefined ? 0 : instantMs(asked.from)
+  // Days that have gone cold lie in months of their own, which are opened one by one. What comes before them is little.
+  const last = Math.max(from, view.coldSince(table, asked.at) ?? Number.POSITIVE_INFINITY)
+  let lower = Number.POSITIVE_INFINITY
+  let rows: readonly Rows[Name][] = []
   for (const window_ms of WINDOWS_MS) {
-    const lower = Math.max(from, Number.isFinite(window_ms) ? upper - window_ms : 0)
-    const rows = await newestSince(view, table, asked, lower)
+    lower = Math.max(from, upper - window_ms)
+    rows = await newestSince(view, table, asked, { lower })
     if (rows.length > limit) return { rows: rows.slice(0, limit), more: true }
     if (lower <= from) return { rows, more: false }
   }
-  return { rows: [], more: false }
+  while (lower > from) {
+    const before = lower
+    lower = before <= last ? from : Math.max(from, before - MONTH_MS)
+    rows = [...rows, ...(await newestSince(view, table, asked, { lower, before }))]
+    if (rows.length > limit) return { rows: rows.slice(0, limit), more: true }
+  }
+  return { rows, more: false }
 }
 
 /** One more than asked for, where there are as many. */
@@ -55,12 +66,13 @@ async function newestSince<Name extends TableName>(
   view: View,
   table: Name,
   asked: NewestAsked<Rows[Name]>,
-  lower: number,
+  { lower, before }: { readonly lower: number; readonly before?: number },
 ): Promise<readonly Rows[Name][]> {
   const { at, id, to, after, limit, fitting = async (rows) => rows } = asked
   const placeOf = (row: Rows[Name]): Place => ({ at_ms: Number(row[at]), id: String(row[id]) })
   const where: readonly Condition[] = [
     { column: at, is: '>=', value: lower },
+    ...(before === undefined ? [] : [{ column: at, is: '<', value: before } as const]),
     ...(to === undefined ? [] : [{ column: at, is: '<', value: instantMs(to) } as const]),
     ...(after === undefined ? [] : [{ column: at, is: '<=', value: after.at_ms } as const]),
     ...asked.where,

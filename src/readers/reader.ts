@@ -4,10 +4,13 @@ import { isOperatingError } from '../core/errors.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
 import { keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
+import { type FileAt, filesAt } from '../tables/cold/files-at.js'
+import { coldPartsFor } from '../tables/cold/find.js'
 import { rowFilter } from '../tables/condition.js'
-import { createFilterCache, type FilterCache, lookupRows } from '../tables/lookup.js'
-import { layersOf, overlayRow, overlayRows } from '../tables/overlay.js'
+import { createFilterCache, type FilterCache } from '../tables/lookup.js'
+import { layersOf, overlayRows } from '../tables/overlay.js'
 import { loadPage, type PageSource } from '../tables/page.js'
+import { pageAt, rowsAt } from '../tables/rows-at.js'
 import { openSnapshot, partsOf, readPointer, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import type { Condition, Scan } from '../tables/table-files.js'
 
@@ -22,6 +25,10 @@ export type View = {
   readonly page: (table: TableName, scan: Scan) => Promise<Page>
   /** All rows that fit, where few do, in no order. The base is gone through once, and not for every revision above it. */
   readonly few: (table: TableName, where: readonly Condition[]) => Promise<readonly LooseRow[]>
+  /** The earliest instant of this column that cold parts have, as far as they say; undefined: none of the table's rows is cold. */
+  readonly coldSince: (table: TableName, column: string) => number | undefined
+  /** Every file that has rows of the table, the coldest first. They overlap: of a key the highest row_version counts. */
+  readonly files: (table: TableName) => Promise<readonly FileAt[]>
   /** What is made of whole tables that change seldom: made once, and again when a revision has changed one of them. */
   readonly derived: <T>(name: string, tables: readonly TableName[], make: () => Promise<T>) => Promise<T>
 }
@@ -78,28 +85,23 @@ export function createReader(tables: TableStore): Reader {
 /** By name, with the files that it was made of. */
 type Derivations = Map<string, { readonly made_of: string; readonly value: Promise<unknown> }>
 
-/** The files that hold these tables at this revision: the same files are the same rows. */
-const filesOf = ({ checkpoint, deltas }: Snapshot, tables: readonly TableName[]): string =>
+/** The files that hold these tables at this revision: the same files are the same rows. A preview has rows in no file. */
+const filesOf = ({ checkpoint, deltas, unpublished }: Snapshot, tables: readonly TableName[]): string =>
   [
     checkpoint.name,
     ...deltas.flatMap(({ files_added }) => files_added.filter(({ table }) => tables.includes(table)).map(({ name }) => name)),
+    ...(unpublished !== undefined && tables.some((table) => unpublished.tables.has(table)) ? [unpublished.id] : []),
   ].join()
 
-function createView({ files }: TableStore, filters: FilterCache, derivations: Derivations, snapshot: Snapshot): View {
+function createView(tables: TableStore, filters: FilterCache, derivations: Derivations, snapshot: Snapshot): View {
+  const { store, files } = tables
   const { revision, overlay } = snapshot
+  const at = { ...tables, snapshot, filters }
   const fold_time = instantMs(revision.fold_time)
   const isLive = (table: TableName) => (row: LooseRow) => !isExpired(table, row, fold_time, revision.retention)
   async function rows(table: TableName, keys: readonly RowKey[]): Promise<readonly LooseRow[]> {
     if (keys.length === 0) return []
-    const layers = await layersOf(overlay, table)
-    const source = {
-      files,
-      table,
-      parts: partsOf(snapshot, table),
-      filters,
-      overlay: (wanted: RowKey) => overlayRow(layers, wanted),
-    }
-    return (await lookupRows(source, keys)).filter(isLive(table))
+    return (await rowsAt(at, table, keys)).filter(isLive(table))
   }
   function derived<T>(name: string, tables: readonly TableName[], make: () => Promise<T>): Promise<T> {
     const made_of = filesOf(snapshot, tables)
@@ -117,19 +119,24 @@ function createView({ files }: TableStore, filters: FilterCache, derivations: De
     rows,
     row: async (table, key) => (await rows(table, [key]))[0],
     derived,
+    coldSince(table, column) {
+      const lists = snapshot.checkpoint.cold.get(table) ?? []
+      return lists.length === 0 ? undefined : Math.min(...lists.map(({ times }) => times[column]?.[0] ?? Number.NEGATIVE_INFINITY))
+    },
+    files: (table) => filesAt(store, snapshot, table),
     async few(table, where) {
       const above = overlayRows(await layersOf(overlay, table))
       // Of no table above the base: it stays what it is until a merge makes another.
-      const below = await derived(`few ${table} ${JSON.stringify(where)}`, [], () =>
-        readBase({ files, table, parts: partsOf(snapshot, table), where }),
-      )
+      const below = await derived(`few ${table} ${JSON.stringify(where)}`, [], async () => {
+        const cold = await coldPartsFor({ store, checkpoint: snapshot.checkpoint, filters, table }, where)
+        return readBase({ files, table, parts: partsOf(snapshot, table), cold, where })
+      })
       const fits = rowFilter(table, where)
       const found = [...below.filter((row) => !above.has(keyTextOfRow(table, row))), ...[...above.values()].filter(fits)]
       return found.filter(isLive(table))
     },
     async page(table, scan) {
-      const above = overlayRows(await layersOf(overlay, table))
-      const rows = await loadPage({ files, table, parts: partsOf(snapshot, table), overlay: above, scan })
+      const rows = await pageAt(at, table, scan)
       const last = rows.at(-1)
       const last_key = last === undefined ? undefined : keyOfRow(table, last)
       return { rows: rows.filter(isLive(table)), last_key, is_last: rows.length < scan.limit }
@@ -140,7 +147,7 @@ function createView({ files }: TableStore, filters: FilterCache, derivations: De
 const BASE_PAGE_ROWS = 5_000
 const NOTHING_ABOVE: ReadonlyMap<string, LooseRow> = new Map()
 
-type BaseScan = Pick<PageSource, 'files' | 'table' | 'parts'> & { readonly where: readonly Condition[] }
+type BaseScan = Pick<PageSource, 'files' | 'table' | 'parts' | 'cold'> & { readonly where: readonly Condition[] }
 
 async function readBase({ where, ...base }: BaseScan): Promise<readonly LooseRow[]> {
   const found: LooseRow[] = []

@@ -2,6 +2,7 @@
 
 import { isUlid } from '../core/ids.js'
 import { compareText } from '../core/order.js'
+import { DAY_MS } from '../core/time.js'
 import { selectAssets } from '../projections/asset-selection.js'
 import type { RunRow } from '../projections/run-table.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleTickRow } from '../projections/schedule-table.js'
@@ -124,17 +125,24 @@ export function readNewestTicks(
   return readNewest(view, 'schedule_ticks', { at: 'scheduled_for', id: 'tick_id', where, from, to, limit, after })
 }
 
+/** A tick and its requests are one batch: runs of other days, which may be years of them, need not be looked at. */
+const requestedBy = (ticks: readonly Pick<ScheduleTickRow, 'tick_id' | 'decided_at'>[]): readonly Condition[] => [
+  { column: 'tick_id', in: ticks.map(({ tick_id }) => tick_id) },
+  { column: 'requested_at', is: '>=', value: Math.min(...ticks.map(({ decided_at }) => decided_at)) - DAY_MS },
+  { column: 'requested_at', is: '<=', value: Math.max(...ticks.map(({ decided_at }) => decided_at)) + DAY_MS },
+]
+
 /** The runs that ticks asked for, by the ids of the ticks. Most ticks have one, and their row names it. */
 export async function readRunsOfTicks(
   view: View | undefined,
-  ticks: readonly Pick<ScheduleTickRow, 'tick_id' | 'run_id' | 'run_count'>[],
+  ticks: readonly Pick<ScheduleTickRow, 'tick_id' | 'run_id' | 'run_count' | 'decided_at'>[],
 ): Promise<ReadonlyMap<string, readonly RunRow[]>> {
   if (view === undefined) return new Map()
   const single = ticks.flatMap(({ run_id, run_count }) => (run_id === null || run_count > 1 ? [] : [[run_id] as const]))
-  const several = ticks.filter(({ run_count }) => run_count > 1).map(({ tick_id }) => tick_id)
+  const several = ticks.filter(({ run_count }) => run_count > 1)
   const [one, many] = await Promise.all([
     single.length === 0 ? [] : view.rows('runs', single),
-    several.length === 0 ? [] : view.few('runs', [{ column: 'tick_id', in: several }]),
+    several.length === 0 ? [] : view.few('runs', requestedBy(several)),
   ])
   const runs = new Map<string, RunRow[]>()
   for (const run of [...one, ...many] as unknown as readonly RunRow[]) {

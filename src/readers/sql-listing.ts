@@ -7,7 +7,6 @@ import { TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.j
 import type { ObjectStore } from '../storage/object-store.js'
 import { FILE_LAYOUTS } from '../tables/columns/file-column.js'
 import { sqlTypeOf } from '../tables/parquet-query.js'
-import { filesAt } from '../tables/snapshot.js'
 import type { View } from './reader.js'
 import { tableSql } from './sql.js'
 
@@ -50,26 +49,27 @@ type Place = Pick<ObjectStore, 'label' | 'filePath'>
 const placeOf = ({ label, filePath }: Place, name: string): string =>
   filePath === undefined ? `${label}/${name}` : resolve(filePath(name, '1'))
 
-export function listFiles(place: Place, { snapshot }: View): RevisionFiles {
-  const { sequence, revision, published_at, fold_time, retention } = snapshot.revision
-  const tables = TABLE_NAMES.map((table) => {
+export async function listFiles(place: Place, view: View): Promise<RevisionFiles> {
+  const { sequence, revision, published_at, fold_time, retention } = view.snapshot.revision
+  const listed = TABLE_NAMES.map(async (table): Promise<TableFileList> => {
+    const files = await view.files(table)
     const cut = expiryCut(table, instantMs(fold_time), retention)
     return {
       table,
       key: tableNamed(table).key,
       expired: cut === undefined ? null : { column: cut.column, before: instantText(cut.at) },
-      files: filesAt(snapshot, table).map(({ name, rows, bytes, crc32c }) => ({ path: placeOf(place, name), rows, bytes, crc32c })),
+      files: files.map(({ name, rows, bytes, crc32c }) => ({ path: placeOf(place, name), rows, bytes, crc32c })),
     }
   })
-  return { sequence, revision, published_at, tables }
+  return { sequence, revision, published_at, tables: await Promise.all(listed) }
 }
 
 /** A script: each table as a view under its own name. */
-export function viewScript(place: Place, view: View): string {
+export async function viewScript(place: Place, view: View): Promise<string> {
   const { sequence, published_at } = view.snapshot.revision
-  const views = TABLE_NAMES.map((table) => {
-    const files = filesAt(view.snapshot, table).map((file) => ({ ...file, path: placeOf(place, file.name) }))
+  const views = TABLE_NAMES.map(async (table) => {
+    const files = (await view.files(table)).map((file) => ({ ...file, path: placeOf(place, file.name) }))
     return `CREATE OR REPLACE VIEW "${table}" AS ${tableSql(view, table, files)};`
   })
-  return [`-- ${place.label} at revision ${sequence}, published at ${published_at}.`, ...views].join('\n')
+  return [`-- ${place.label} at revision ${sequence}, published at ${published_at}.`, ...(await Promise.all(views))].join('\n')
 }

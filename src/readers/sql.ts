@@ -4,8 +4,7 @@ import { instantMs } from '../core/time.js'
 import { expiryCut } from '../projections/retention.js'
 import { TABLE_NAMES, type TableName } from '../projections/tables.js'
 import type { FileCache } from '../tables/cache.js'
-import type { Part } from '../tables/revision.js'
-import { filesAt } from '../tables/snapshot.js'
+import type { FileAt } from '../tables/cold/files-at.js'
 import { runStatement, type StatementAnswer, type StatementRequest } from '../tables/sql/statement.js'
 import { absentViewSql, viewSql } from '../tables/sql/view-sql.js'
 import type { View } from './reader.js'
@@ -15,9 +14,8 @@ export type SqlAnswer = StatementAnswer
 
 /** Only the files of tables that the statement names are looked for: of a remote store, each is a download. */
 export async function runSql(cache: FileCache, view: View, request: SqlRequest): Promise<SqlAnswer> {
-  const tables = new Map(
-    TABLE_NAMES.filter((table) => isNamedIn(request.text, table)).map((table) => [table, filesAt(view.snapshot, table)]),
-  )
+  const named = TABLE_NAMES.filter((table) => isNamedIn(request.text, table))
+  const tables = new Map(await Promise.all(named.map(async (table) => [table, await view.files(table)] as const)))
   const { paths, release } = await cache.hold([...tables.values()].flat())
   try {
     const rest = [...paths]
@@ -37,7 +35,7 @@ const isNamedIn = (text: string, table: TableName): boolean => new RegExp(`\\b${
 
 const whyAbsent = (table: TableName): string => `The statement reads ${table} without naming it. Write the name ${table} somewhere in it.`
 
-const located = (files: readonly Part[], paths: readonly string[]) => files.map((file, i) => ({ ...file, path: paths[i] as string }))
+const located = (files: readonly FileAt[], paths: readonly string[]) => files.map((file, i) => ({ ...file, path: paths[i] as string }))
 
 /** The view of a table over files that somebody else finds where he is told. */
 export function tableSql({ snapshot }: View, table: TableName, files: Parameters<typeof viewSql>[1]): string {

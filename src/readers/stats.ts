@@ -45,12 +45,15 @@ export async function readStats({ clock }: { readonly clock: { readonly now: () 
   const tables = TABLE_NAMES.map((table) => {
     const parts = partsOf(view.snapshot, table)
     const overlay_rows = tableOverlayRowCount(overlay, table)
-    const rows = parts.reduce((sum, part) => sum + part.rows, 0)
+    // What a list says of its parts is enough: none is opened.
+    const cold = view.snapshot.checkpoint.cold.get(table) ?? []
+    const files = [...parts, ...cold]
+    const rows = files.reduce((sum, file) => sum + file.rows, 0)
     return {
       table,
       rows_at_most: rows + overlay_rows,
-      file_count: parts.length,
-      bytes: parts.reduce((sum, part) => sum + part.bytes, 0),
+      file_count: parts.length + cold.reduce((sum, list) => sum + list.parts, 0),
+      bytes: files.reduce((sum, file) => sum + file.bytes, 0),
       overlay_rows,
     }
   })

@@ -46,6 +46,9 @@ export function keyDigest(text: string): KeyDigest {
   return { first: first >>> 1, second: second >>> 1 }
 }
 
+/** As many keys as one filter may have. */
+export const FILTER_KEYS_MAX = Math.floor(BITS_MAX / BITS_PER_KEY)
+
 /** Equal neighbours count once: the keys come in the order of a file, where a run's rows lie together. */
 export function buildFilter(keys: Iterable<string>): Uint8Array {
   const digests: KeyDigest[] = []
@@ -54,11 +57,22 @@ export function buildFilter(keys: Iterable<string>): Uint8Array {
     if (key !== previous) digests.push(keyDigest(key))
     previous = key
   }
-  const bit_count = Math.max(BITS_MIN, Math.ceil((digests.length * BITS_PER_KEY) / 8) * 8)
-  assert(bit_count <= BITS_MAX, `A filter over ${digests.length} keys is larger than its format admits.`)
+  const filter = startFilter(digests.length)
+  for (const digest of digests) filter.add(digest)
+  return filter.finish()
+}
+
+export type FilterInProgress = { readonly add: (digest: KeyDigest) => void; readonly finish: () => Uint8Array }
+
+/** For keys that are too many to be held: as many are promised as will come, or a few more. */
+export function startFilter(promised_count: number): FilterInProgress {
+  const bit_count = Math.max(BITS_MIN, Math.ceil((promised_count * BITS_PER_KEY) / 8) * 8)
+  assert(bit_count <= BITS_MAX, `A filter over ${promised_count} keys is larger than its format admits.`)
   const bytes = new Uint8Array(HEADER_BYTES + bit_count / 8)
   const bits = bytes.subarray(HEADER_BYTES)
-  for (const { first, second } of digests) {
+  let key_count = 0
+  const add = ({ first, second }: KeyDigest): void => {
+    key_count += 1
     let step = 1 + (second % (bit_count - 1))
     let bit = first % bit_count
     for (let i = 0; i < HASHES; i++) {
@@ -69,14 +83,18 @@ export function buildFilter(keys: Iterable<string>): Uint8Array {
       if (step >= bit_count) step -= bit_count
     }
   }
-  const header = new DataView(bytes.buffer)
-  header.setUint32(0, MAGIC, true)
-  header.setUint8(4, VERSION)
-  header.setUint8(5, HASHES)
-  header.setUint32(8, bit_count, true)
-  header.setUint32(12, digests.length, true)
-  header.setUint32(CHECKSUM_AT, checksum(bytes), true)
-  return bytes
+  const finish = (): Uint8Array => {
+    assert(key_count <= promised_count, `A filter was promised ${promised_count} keys, and has ${key_count}: it would say yes too often.`)
+    const header = new DataView(bytes.buffer)
+    header.setUint32(0, MAGIC, true)
+    header.setUint8(4, VERSION)
+    header.setUint8(5, HASHES)
+    header.setUint32(8, bit_count, true)
+    header.setUint32(12, key_count, true)
+    header.setUint32(CHECKSUM_AT, checksum(bytes), true)
+    return bytes
+  }
+  return { add, finish }
 }
 
 const checksum = (bytes: Uint8Array): number => crc32c(bytes.subarray(HEADER_BYTES), crc32c(bytes.subarray(0, CHECKSUM_AT)))

@@ -10,7 +10,7 @@ import { type Clock, HOUR_MS, MINUTE_MS } from '../core/time.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { FileReference } from './table-files.js'
 
-type NamedFile = Pick<FileReference, 'name' | 'crc32c'>
+type NamedFile = Pick<FileReference, 'name' | 'bytes' | 'crc32c'>
 
 export type FileCache = {
   /** For what reads it at once. Nothing keeps the file: `hold` does. */
@@ -33,6 +33,8 @@ type FileCacheOptions = {
 }
 
 const CHUNK_BYTES = 1_024 * 1_024
+/** What of files is read whole at the same time, or one that is larger: a merge asks for all of a table's at once. */
+const WHOLE_BYTES_MAX = 16 * 1_024 ** 2
 const DOWNLOADS_MAX = 2
 /** Eviction goes on until this part is free: else each new file would list the folder again. */
 const EVICTED_SHARE = 0.1
@@ -62,6 +64,7 @@ export function createFileCache(options: FileCacheOptions): FileCache {
   const bytes = Number.POSITIVE_INFINITY
   const copies: Copies = { ...options, clock, known: new Map(), pins: new Map(), touched: new Map(), bytes, temporary_count: 0 }
   const { known, pins } = copies
+  const inTurn = createTurnstile(WHOLE_BYTES_MAX)
   const placeOf = (file: NamedFile): string => plainPath(store, file) ?? copyPath(options, file)
 
   function path(file: NamedFile): Promise<string> {
@@ -71,7 +74,8 @@ export function createFileCache(options: FileCacheOptions): FileCache {
       if (copies.touched.has(place)) touch(copies, place)
       return found
     }
-    const looking = plainPath(store, file) === undefined ? findCopy(copies, file, place) : comparePlain(store, file, place)
+    const isPlain = plainPath(store, file) !== undefined
+    const looking = inTurn(file.bytes, () => (isPlain ? comparePlain(store, file, place) : findCopy(copies, file, place)))
     if (known.size >= KNOWN_MAX) known.clear()
     known.set(place, looking)
     looking.catch(() => known.delete(place))
@@ -94,6 +98,31 @@ export function createFileCache(options: FileCacheOptions): FileCache {
     forget(files) {
       for (const file of files) known.delete(placeOf(file))
     },
+  }
+}
+
+/** Lets in, in their order, as many as fit into the room together. */
+function createTurnstile(room: number): <T>(size: number, run: () => Promise<T>) => Promise<T> {
+  const waiting: { readonly size: number; readonly enter: () => void }[] = []
+  let taken = 0
+  const admit = () => {
+    for (let next = waiting[0]; next !== undefined && (taken === 0 || taken + next.size <= room); next = waiting[0]) {
+      waiting.shift()
+      taken += next.size
+      next.enter()
+    }
+  }
+  return async (size, run) => {
+    await new Promise<void>((enter) => {
+      waiting.push({ size, enter })
+      admit()
+    })
+    try {
+      return await run()
+    } finally {
+      taken -= size
+      admit()
+    }
   }
 }
 

@@ -79,9 +79,11 @@ export async function lookupRows(source: RowSource, keys: readonly RowKey[]): Pr
   }
   if (wanted.size === 0 || parts.length === 0) return [...newest.values()]
   const sorted = [...wanted.values()].sort((left, right) => compareKeys(left.key, right.key))
+  const ofDay = await askDayFilters(source, sorted)
   const asked = await Promise.all(
     parts.map(async (part) => {
-      const candidates = await candidatesOf(source, part, sorted)
+      const admitted = part.day_filter === undefined ? sorted : (ofDay.get(part.day_filter) ?? sorted)
+      const candidates = await candidatesOf(source, part, admitted)
       return candidates.length === 0 ? [] : files.lookup(table, [part], candidates)
     }),
   )
@@ -93,6 +95,27 @@ export async function lookupRows(source: RowSource, keys: readonly RowKey[]): Pr
   return [...newest.values()]
 }
 
+/** By day filter, the keys that may be in one of its parts: each is asked once, and not for every hour. */
+async function askDayFilters(
+  { table, parts, filters }: RowSource,
+  sorted: readonly WantedKey[],
+): Promise<ReadonlyMap<string, readonly WantedKey[]>> {
+  const ofDay = new Map<string, readonly WantedKey[]>()
+  for (const { day_filter } of parts) {
+    if (day_filter === undefined || ofDay.has(day_filter)) continue
+    const asked = filters({ filter: day_filter })
+    const filter = asked instanceof Promise ? await asked : asked
+    ofDay.set(day_filter, filter === undefined ? sorted : admittedBy(table, filter, sorted))
+  }
+  return ofDay
+}
+
+const admittedBy = (table: TableName, filter: Filter, keys: readonly WantedKey[]): readonly WantedKey[] =>
+  keys.filter((wanted) => {
+    wanted.digest ??= keyDigest(filterKeyOf(table, wanted.key))
+    return mightContain(filter, wanted.digest)
+  })
+
 /** Which of the sorted keys this part may have. */
 async function candidatesOf({ table, filters }: RowSource, part: Part, sorted: readonly WantedKey[]): Promise<readonly RowKey[]> {
   const start = firstIndex(sorted, (key) => compareKeys(key, part.min_key) >= 0)
@@ -102,12 +125,7 @@ async function candidatesOf({ table, filters }: RowSource, part: Part, sorted: r
   const asked = filters(part)
   const filter = asked instanceof Promise ? await asked : asked
   if (filter === undefined) return inRange.map(({ key }) => key)
-  const candidates: RowKey[] = []
-  for (const wanted of inRange) {
-    wanted.digest ??= keyDigest(filterKeyOf(table, wanted.key))
-    if (mightContain(filter, wanted.digest)) candidates.push(wanted.key)
-  }
-  return candidates
+  return admittedBy(table, filter, inRange).map(({ key }) => key)
 }
 
 function firstIndex(sorted: readonly WantedKey[], isPast: (key: RowKey) => boolean): number {

@@ -4,16 +4,20 @@
 
 import { assert } from '../core/errors.js'
 import { compareKeys, keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
+import type { ColdPart } from './cold/list.js'
 import { rowFilter } from './condition.js'
 import { equalPrefix } from './key-range.js'
 import { inKeyOrder, type PlacedRow } from './overlay.js'
 import type { Part } from './revision.js'
 import type { Condition, Scan, TableFiles } from './table-files.js'
+import { timesFit } from './times.js'
 
 export type PageSource = {
   readonly files: Pick<TableFiles, 'scan' | 'versions'>
   readonly table: TableName
   readonly parts: readonly Part[]
+  /** Below all of these: what a key has here is older than what it has above, and of several the late ones are newer. */
+  readonly cold?: readonly ColdPart[]
   /** Newest rows above the base, by key text. */
   readonly overlay: ReadonlyMap<string, LooseRow>
   readonly scan: Scan
@@ -26,7 +30,7 @@ export async function loadPage(source: PageSource): Promise<readonly LooseRow[]>
   assert(limit > 0, `A page of ${table} must have room for a row.`)
   const above = firstRows(table, inKeyOrder(table, overlay), scan)
   const below: PlacedRow[] = []
-  const asked = source.parts.filter((part) => mayFit(part, where, after))
+  const asked = [...source.parts, ...(source.cold ?? [])].filter((part) => mayFit(part, where, after))
   let cursor = after
   for (let ask = askFor(limit, asked); asked.length > 0; ask *= 2) {
     const found = await findBelow(source, asked, cursor, ask)
@@ -70,11 +74,15 @@ function newestOfEach(rows: readonly PlacedRow[]): PlacedRow[] {
 }
 
 /** Drops rows of which another file has a newer version, one that does not fit. */
-async function withoutReplaced({ files, table, parts, scan }: PageSource, rows: readonly PlacedRow[]): Promise<readonly PlacedRow[]> {
+async function withoutReplaced(source: PageSource, rows: readonly PlacedRow[]): Promise<readonly PlacedRow[]> {
+  const { files, table, scan, cold = [] } = source
   const { key: keyColumns } = tableNamed(table)
   // Versions of a key differ in other columns alone, so either all of them fit, and the newest was found, or none.
   if ((scan.where ?? []).every(({ column }) => keyColumns.includes(column))) return rows
-  const doubtful = rows.filter(({ key }) => parts.filter((part) => covers(part, key)).length > 1)
+  // The other cold parts have nothing newer than any row: they are many, and are not asked.
+  const parts = [...source.parts, ...cold.filter(({ is_late }) => is_late === true)]
+  const itself = cold.length === 0 ? 1 : 0
+  const doubtful = rows.filter(({ key }) => parts.filter((part) => covers(part, key)).length > itself)
   if (doubtful.length === 0) return rows
   const covering = parts.filter((part) => doubtful.some(({ key }) => covers(part, key)))
   const versions = await files.versions(
@@ -90,18 +98,7 @@ const covers = ({ min_key, max_key }: Part, key: RowKey): boolean => compareKeys
 /** False where the part's largest key or its ranges of instants show that no row of it fits. */
 function mayFit(part: Part, where: readonly Condition[], after: RowKey | undefined): boolean {
   if (after !== undefined && compareKeys(part.max_key, after) <= 0) return false
-  return where.every((condition) => {
-    const range = part.times[condition.column]
-    if (range === undefined || !('is' in condition) || typeof condition.value !== 'number') return true
-    const { is, value } = condition
-    const [from, to] = range
-    if (is === '=') return from <= value && value <= to
-    if (is === '<') return from < value
-    if (is === '<=') return from <= value
-    if (is === '>') return to > value
-    if (is === '>=') return to >= value
-    return true
-  })
+  return timesFit(part, where)
 }
 
 /** The first rows that fit, from where the page begins to where the conditions on leading key columns end it. */

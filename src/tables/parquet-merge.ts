@@ -5,14 +5,14 @@ import { assert, corrupt } from '../core/errors.js'
 import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
 import type { GroupColumns } from './columns/arrow-memory.js'
 import { createScratch } from './columns/arrow-message.js'
-import { addRun, type ColumnData, createRuns, type Runs } from './columns/column-data.js'
+import { addRun, type ColumnData, compareTexts, createRuns, type Runs } from './columns/column-data.js'
 import { FILE_LAYOUTS, type FileLayout, type FileScope } from './columns/file-column.js'
 import { columnsOfKey, compareRows } from './columns/key-order.js'
 import { openSource, type ParquetSource } from './columns/parquet-source.js'
 import { compressionOf, createFileWriter, type FileWriter, loadParquet, type Parquet } from './columns/parquet-writer.js'
-import { decodeColumns, hasValue, integerAt } from './columns/row-decoder.js'
+import { decodeColumns, hasValue, integerAt, textAt } from './columns/row-decoder.js'
 import { appendSources, createRowGroup, emptyRowGroup, isFull, ROW_GROUP_ROWS, type RowGroup, rowCount } from './columns/row-group.js'
-import type { EncodedFile, MergeOptions } from './table-files.js'
+import type { ColdTest, EncodedFile, MergeOptions } from './table-files.js'
 
 /** A file on local disk. With its smallest key it is opened only when the merge gets there. */
 export type MergeSource = { readonly path: string; readonly min_key?: RowKey }
@@ -31,19 +31,46 @@ type Cursor = {
 type Filter = Omit<MergeOptions, 'rows_per_file'>
 type IsKept = (columns: GroupColumns, row: number) => boolean
 
-function filterOf(layout: FileLayout, { drop_before, only }: Filter): IsKept | undefined {
-  if (drop_before === undefined && only === undefined) return undefined
-  const valueAt = (name: string): ((columns: GroupColumns, row: number) => number | null) => {
-    const place = layout.columns.findIndex((column) => column.name === name && column.type === 'timestamp')
-    assert(place >= 0, `${layout.table} has no timestamp column ${name} to filter a merge by.`)
-    return (columns, row) => {
-      const data = columns[place] as ColumnData
-      return hasValue(data, row) ? integerAt(layout.table, data, row) : null
-    }
-  }
-  const expiryAt = drop_before === undefined ? undefined : valueAt(drop_before.column)
-  const periodAt = only === undefined ? undefined : valueAt(only.column)
+/** The instant in a column; null: there is none. */
+function instantIn(layout: FileLayout, name: string): (columns: GroupColumns, row: number) => number | null {
+  const place = layout.columns.findIndex((column) => column.name === name && column.type === 'timestamp')
+  assert(place >= 0, `${layout.table} has no timestamp column ${name} to filter a merge by.`)
   return (columns, row) => {
+    const data = columns[place] as ColumnData
+    return hasValue(data, row) ? integerAt(layout.table, data, row) : null
+  }
+}
+
+function coldTestOf(layout: FileLayout, test: ColdTest): IsKept {
+  if ('led_by' in test) return ledBy(layout, test.led_by)
+  const at = instantIn(layout, test.column)
+  const endAt = test.unless_set === undefined ? () => null : instantIn(layout, test.unless_set)
+  return (columns, row) => {
+    const instant = at(columns, row)
+    return instant !== null && instant >= test.from && instant < test.before && endAt(columns, row) === null
+  }
+}
+
+/** Neighbours with the same id are asked about once. */
+function ledBy(layout: FileLayout, ids: ReadonlySet<string>): IsKept {
+  const place = layout.key[0] as number
+  let last: { readonly data: ColumnData; readonly row: number; readonly is_one: boolean } | undefined
+  return (columns, row) => {
+    const data = columns[place] as ColumnData
+    const isSame = last?.data === data && last.row === row - 1 && compareTexts(data, row - 1, data, row) === 0
+    const is_one = isSame ? (last?.is_one ?? false) : ids.has(textAt(data, row))
+    last = { data, row, is_one }
+    return is_one
+  }
+}
+
+function filterOf(layout: FileLayout, { drop_before, only, cold }: Filter): IsKept | undefined {
+  if (drop_before === undefined && only === undefined && cold === undefined) return undefined
+  const expiryAt = drop_before === undefined ? undefined : instantIn(layout, drop_before.column)
+  const periodAt = only === undefined ? undefined : instantIn(layout, only.column)
+  const isCold = cold === undefined ? undefined : coldTestOf(layout, cold.test)
+  return (columns, row) => {
+    if (isCold !== undefined && isCold(columns, row) !== (cold?.keeps === 'cold')) return false
     const expires = expiryAt?.(columns, row) ?? null
     if (drop_before !== undefined && expires !== null && expires < drop_before.at) return false
     if (only === undefined) return true

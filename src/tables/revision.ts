@@ -14,6 +14,7 @@ export const REVISIONS_PREFIX = 'manifests/orchestration/revisions/'
 const CHECKPOINTS_PREFIX = 'manifests/orchestration/checkpoints/'
 const L0_PREFIX = 'state/orchestration/l0/'
 const BASE_PREFIX = 'state/orchestration/base/'
+export const COLD_PREFIX = 'manifests/orchestration/cold/'
 export const STATE_PREFIX = 'state/orchestration/'
 
 export const revisionName = (sequence: number, revision: string): string => `${REVISIONS_PREFIX}${sequence}-${revision}.json`
@@ -44,7 +45,7 @@ const fileReference = z.object({
   max_key: key,
 })
 
-const part = z.object({
+export const partDocument = z.object({
   ...fileReference.shape,
   level: z.int(),
   times: z.record(z.string(), z.tuple([instant, instant])),
@@ -53,6 +54,22 @@ const part = z.object({
   period: instant.optional(),
   /** Of a part of level 0 of such a table: the periods that are mixed in it. */
   periods: z.array(instant).optional(),
+  /** One filter over all parts of a finished UTC day, this one among them: asked before their own. */
+  day_filter: z.string().optional(),
+})
+
+/** A sub-list of cold parts: those of one table and month, named by their content. */
+const coldList = z.object({
+  name: z.string(),
+  day_min: z.iso.date(),
+  day_max: z.iso.date(),
+  parts: z.int(),
+  rows: z.int(),
+  bytes: z.int(),
+  /** Of all its parts: whoever looks for other instants does not open it. */
+  times: z.record(z.string(), z.tuple([instant, instant])),
+  /** Over all its parts, once its month is over: whoever looks for a key that none of them has does not open it. */
+  filters: z.array(z.string()),
 })
 
 const pointer = z.object({
@@ -136,7 +153,9 @@ const checkpoint = z.object({
   sequence: z.int(),
   revision: z.string(),
   fold_version: z.int(),
-  tables: z.record(z.string(), z.object({ parts: z.array(part), cold: z.array(z.unknown()) })),
+  tables: z.record(z.string(), z.object({ parts: z.array(partDocument), cold: z.array(coldList) })),
+  /** Rows have gone cold up to this instant; what comes later of before it is late. Absent: none ever did. */
+  cold_through: instant.optional(),
   /** Segments folded so far whose minute was still open: who starts from this checkpoint must not fold them again. */
   open_segments: z.array(z.string()),
 })
@@ -172,7 +191,11 @@ export type Part = FileReference & {
   readonly filter: string | null
   readonly period: number | null
   readonly periods?: readonly number[]
+  readonly day_filter?: string
 }
+
+/** A sub-list as the checkpoint names it, with times as epoch milliseconds. */
+export type ColdList = Omit<z.infer<typeof coldList>, 'times'> & { readonly times: Part['times'] }
 
 /** A file of L0 as a part of the base: of level 0, until a merge takes it in. */
 export function freshPart({ table: _table, periods, ...reference }: Revision['files_added'][number], times: Part['times']): Part {
@@ -180,7 +203,12 @@ export function freshPart({ table: _table, periods, ...reference }: Revision['fi
   return { ...reference, level: 0, times, filter: null, period: null, ...mixed }
 }
 
-export type Checkpoint = Omit<CheckpointDocument, 'tables'> & { readonly tables: ReadonlyMap<TableName, readonly Part[]> }
+export type Checkpoint = Omit<CheckpointDocument, 'tables' | 'cold_through'> & {
+  readonly tables: ReadonlyMap<TableName, readonly Part[]>
+  /** Oldest first. */
+  readonly cold: ReadonlyMap<TableName, readonly ColdList[]>
+  readonly cold_through: number | null
+}
 
 export const encodePointer = (document: Pointer): Uint8Array => encodeDocument(document)
 export const parsePointer = (bytes: Uint8Array): Pointer => parseDocument(pointer, POINTER_NAME, bytes)
@@ -197,15 +225,33 @@ export const encodeChainPage = (document: ChainPage): Uint8Array => encodeDocume
 export const parseChainPage = (name: string, bytes: Uint8Array): ChainPage => parseDocument(chainPage, name, bytes)
 
 export function encodeCheckpoint(document: Checkpoint): Uint8Array {
-  const tables = [...document.tables].map(([table, parts]) => [table, { parts: parts.map(writePart), cold: [] }])
-  return encodeDocument({ ...document, tables: Object.fromEntries(tables) })
+  const { tables, cold, cold_through, ...rest } = document
+  const names = new Set([...tables.keys(), ...cold.keys()])
+  const written = [...names].map((table) => [
+    table,
+    {
+      parts: (tables.get(table) ?? []).map(writePart),
+      cold: (cold.get(table) ?? []).map((list) => ({ ...list, times: writeTimes(list.times) })),
+    },
+  ])
+  const through = cold_through === null ? {} : { cold_through: instantText(cold_through) }
+  return encodeDocument({ ...rest, ...through, tables: Object.fromEntries(written) })
 }
 
 export function parseCheckpoint(name: string, bytes: Uint8Array): Checkpoint {
   const document = parseDocument(checkpoint, name, bytes)
   const tables = new Map<TableName, readonly Part[]>()
-  for (const [table, { parts }] of Object.entries(document.tables)) if (isTableName(table)) tables.set(table, parts.map(readPart))
-  return { ...document, tables }
+  const cold = new Map<TableName, readonly ColdList[]>()
+  for (const [table, { parts, cold: lists }] of Object.entries(document.tables)) {
+    if (!isTableName(table)) continue
+    tables.set(table, parts.map(readPart))
+    if (lists.length > 0)
+      cold.set(
+        table,
+        lists.map((list) => ({ ...list, times: readTimes(list.times) })),
+      )
+  }
+  return { ...document, tables, cold, cold_through: document.cold_through === undefined ? null : instantMs(document.cold_through) }
 }
 
 function writeRetention({ gone_before, ...settings }: RetentionPolicy): z.infer<typeof retention> {
@@ -220,9 +266,16 @@ function readRetention({ gone_before, ...settings }: z.infer<typeof retention>):
   return { ...settings, gone_before: Object.fromEntries(instants) }
 }
 
-function writePart({ times, period, periods, ...rest }: Part): z.infer<typeof part> {
-  const texts = Object.entries(times).map(([name, [from, to]]) => [name, [instantText(from), instantText(to)]])
-  const written = { ...rest, min_key: [...rest.min_key], max_key: [...rest.max_key], times: Object.fromEntries(texts) }
+type WrittenTimes = z.infer<typeof partDocument>['times']
+
+const writeTimes = (times: Part['times']): WrittenTimes =>
+  Object.fromEntries(Object.entries(times).map(([name, [from, to]]) => [name, [instantText(from), instantText(to)]]))
+
+const readTimes = (times: WrittenTimes): Part['times'] =>
+  Object.fromEntries(Object.entries(times).map(([name, [from, to]]) => [name, [instantMs(from), instantMs(to)]]))
+
+export function writePart({ times, period, periods, ...rest }: Part): z.infer<typeof partDocument> {
+  const written = { ...rest, min_key: [...rest.min_key], max_key: [...rest.max_key], times: writeTimes(times) }
   return {
     ...written,
     ...(period === null ? {} : { period: instantText(period) }),
@@ -230,12 +283,12 @@ function writePart({ times, period, periods, ...rest }: Part): z.infer<typeof pa
   }
 }
 
-function readPart({ times, period, periods, ...rest }: z.infer<typeof part>): Part {
-  const instants = Object.entries(times).map(([name, [from, to]]) => [name, [instantMs(from), instantMs(to)] as const])
+export function readPart({ times, period, periods, day_filter, ...rest }: z.infer<typeof partDocument>): Part {
   return {
     ...rest,
-    times: Object.fromEntries(instants),
+    times: readTimes(times),
     period: period === undefined ? null : instantMs(period),
     ...(periods === undefined ? {} : { periods: periods.map(instantMs) }),
+    ...(day_filter === undefined ? {} : { day_filter }),
   }
 }

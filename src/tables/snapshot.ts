@@ -3,12 +3,21 @@
 
 import { assert, corrupt, missing } from '../core/errors.js'
 import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
-import { instantMs } from '../core/time.js'
+import { instantMs, instantText } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
 import { type ChangedRows, rowsByKey, type TableName } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
-import { EMPTY_OVERLAY, loadedOnce, type Overlay, overlayAfter, overlayRowCount, overlayWith, type RowsToLoad } from './overlay.js'
+import {
+  EMPTY_OVERLAY,
+  layersOf,
+  loadedOnce,
+  type Overlay,
+  overlayAfter,
+  overlayRowCount,
+  overlayWith,
+  type RowsToLoad,
+} from './overlay.js'
 import {
   type Checkpoint,
   chainName,
@@ -35,7 +44,12 @@ export type Snapshot = {
   /** The revisions after the checkpoint, oldest first; the last one is `revision`, unless the checkpoint is of it. */
   readonly deltas: readonly Revision[]
   readonly overlay: Overlay
+  /** Only in a preview: rows over this revision that none has yet. */
+  readonly unpublished?: Unpublished
 }
+
+/** What was folded in memory alone. The same id is the same rows, in one process. */
+export type Unpublished = { readonly id: string; readonly tables: ReadonlySet<TableName>; readonly segments: readonly string[] }
 
 /** Where table files and documents are read from. */
 export type TableStore = { readonly store: ObjectStore; readonly files: TableFiles }
@@ -135,14 +149,27 @@ function buildOverlay(tables: TableStore, pointer: Pointer, deltas: readonly Rev
   return overlay
 }
 
-/** The rows that one revision changed. */
-export async function readDelta(tables: TableStore, delta: Revision): Promise<ChangedRows> {
-  const files = [...deltaFiles(tables, delta)]
+/** The rows that one revision changed in the tables that are wanted. */
+export async function readDelta(tables: TableStore, delta: Revision, isWanted: (table: TableName) => boolean): Promise<ChangedRows> {
+  const files = [...deltaFiles(tables, delta)].filter(([table]) => isWanted(table))
   return new Map(await Promise.all(files.map(async ([table, { load }]) => [table, await load()] as const)))
 }
 
+type DeltaFiles = ReadonlyMap<TableName, RowsToLoad>
+
+/** By the document itself, which a process holds once: who follows the hot rows and the overlay above the base read the same files. */
+const filesOfDeltas = new WeakMap<Revision, DeltaFiles>()
+
 /** The same, by table, and none of them read before it is asked for. */
-function deltaFiles({ store, files }: TableStore, delta: Revision): ReadonlyMap<TableName, RowsToLoad> {
+function deltaFiles(tables: TableStore, delta: Revision): DeltaFiles {
+  const known = filesOfDeltas.get(delta)
+  if (known !== undefined) return known
+  const files = filesToLoad(tables, delta)
+  filesOfDeltas.set(delta, files)
+  return files
+}
+
+function filesToLoad({ store, files }: TableStore, delta: Revision): DeltaFiles {
   return new Map(
     delta.files_added.map((file) => {
       const load = async () => {
@@ -176,8 +203,9 @@ export const partsOf = (snapshot: Snapshot, table: TableName): readonly Part[] =
 export const freshParts = (delta: Revision, table: TableName): Part[] =>
   delta.files_added.filter((file) => file.table === table).map((file) => freshPart(file, {}))
 
-/** Every file that has rows of the table at this revision. They overlap: of a key the highest row_version counts. */
-export const filesAt = (snapshot: Snapshot, table: TableName): readonly Part[] => [
+/** Every file above the cold parts that has rows of the table at this revision. They overlap: of a key the highest
+ *  row_version counts. */
+export const filesAbove = (snapshot: Snapshot, table: TableName): readonly Part[] => [
   ...partsOf(snapshot, table),
   ...snapshot.deltas.flatMap((delta) => freshParts(delta, table)),
 ]
@@ -200,5 +228,23 @@ export function snapshotAfterPublish(
     checkpoint,
     deltas: [...before.deltas, revision],
     overlay: overlayWith(before.overlay, revision.sequence, changed),
+  }
+}
+
+/** A preview of the revision after this one: for readers alone, and never the ground of another snapshot. */
+export async function previewOf(
+  { revision, checkpoint, deltas, overlay }: Snapshot,
+  changed: ChangedRows,
+  { fold_time, retention, ...unpublished }: Omit<Unpublished, 'tables'> & Pick<Revision, 'retention'> & { readonly fold_time: number },
+): Promise<Snapshot> {
+  const tables = new Set(changed.keys())
+  // Decoded in the snapshot's own overlay: each preview of it would do it again.
+  await Promise.all([...tables].map((table) => layersOf(overlay, table)))
+  return {
+    revision: { ...revision, retention, fold_time: instantText(fold_time) },
+    checkpoint,
+    deltas,
+    overlay: overlayWith(overlay, revision.sequence + 1, changed),
+    unpublished: { ...unpublished, tables },
   }
 }

@@ -68,4 +68,12 @@ export type MergeOptions = {
   readonly drop_before?: { readonly column: string; readonly at: number }
   /** Only rows whose value in this timestamp column lies in [from, before) go into the result. */
   readonly only?: { readonly column: string; readonly from: number; readonly before: number }
+  /** Only the rows that have gone cold by this test, or all others. */
+  readonly cold?: { readonly test: ColdTest; readonly keeps: 'cold' | 'hot' }
 }
+
+export type ColdTest =
+  /** The instant lies in [from, before), and the other column, where one is named, is empty. */
+  | { readonly column: string; readonly from: number; readonly before: number; readonly unless_set?: string }
+  /** The first column of the key is one of these. */
+  | { readonly led_by: ReadonlySet<string> }

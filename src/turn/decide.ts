@@ -14,9 +14,7 @@ import { writeList } from '../ledger/lists.js'
 import { readSegment } from '../ledger/read.js'
 import { packBatch, segmentName } from '../ledger/segment.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
-import { endedRunIn } from './hot-state.js'
-import type { Lookup } from './load.js'
-import { loadPlanNeeds } from './load-plans.js'
+import { loadPlanNeeds, type PlanSources } from './load-plans.js'
 import { noteLeftOver } from './mended.js'
 import type { Pass, TurnDeps } from './pass.js'
 import type { Workspace } from './workspace.js'
@@ -24,9 +22,14 @@ import type { Workspace } from './workspace.js'
 /** `speaking`: there is more to say, after what was said is published. `cut_off`: somebody repeats himself without end. */
 type Spoken = 'quiet' | 'speaking' | 'cut_off'
 
-export async function decide(deps: TurnDeps, workspace: Workspace, pass: Pass, lookup: Lookup): Promise<Spoken> {
+export async function decide(
+  deps: TurnDeps,
+  workspace: Workspace,
+  pass: Pass,
+  { lookup, endedRun }: Omit<PlanSources, 'store'>,
+): Promise<Spoken> {
   for (;;) {
-    await loadPlanNeeds({ store: deps.store, lookup, endedRun: endedRunIn(deps, workspace.snapshot) }, workspace.rows)
+    await loadPlanNeeds({ store: deps.store, lookup, endedRun }, workspace.rows)
     const recorded = { ...recordedIn(workspace), outage_ms: pass.outage_ms, unheard_hold_ms: pass.unheard_hold_ms }
     pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
     const { lag_ms, hold_until } = pass

@@ -4,13 +4,15 @@
 import { canonicalJson } from '../core/canonical.js'
 import type { EndedRun } from '../projections/ended-runs.js'
 import type { DepSatisfactionRow, TaskRow } from '../projections/run-table.js'
-import { type AnyRow, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
+import { type AnyRow, type ChangedRows, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
+import type { FilterCache } from '../tables/lookup.js'
 import { layersOf, overlayRows } from '../tables/overlay.js'
 import { loadPage } from '../tables/page.js'
 import type { Revision } from '../tables/revision.js'
+import { pageAt } from '../tables/rows-at.js'
 import { partsOf, readDelta, type Snapshot, type TableStore } from '../tables/snapshot.js'
-import type { Condition } from '../tables/table-files.js'
+import type { Condition, Scan } from '../tables/table-files.js'
 
 /** Runs asked for at a time when the tasks of all open runs are loaded. */
 const RUNS_PER_QUERY = 200
@@ -21,7 +23,12 @@ const OPEN_OUTBOX_STATUSES = ['PENDING', 'ACKED'] as const
 
 export async function loadHotState(tables: TableStore, snapshot: Snapshot): Promise<WorkingSet> {
   const rows = createWorkingSet(snapshot.revision.applied_total)
-  const load = async (table: TableName, where: readonly Condition[]) => rows.follow(table, await readAll(tables, snapshot, table, where))
+  // What is hot is never cold: no sub-list is opened, whatever is asked for.
+  const load = async (table: TableName, where: readonly Condition[]) => {
+    const overlay = overlayRows(await layersOf(snapshot.overlay, table))
+    const above = { files: tables.files, table, parts: partsOf(snapshot, table), overlay }
+    rows.follow(table, await readAll(table, where, (scan) => loadPage({ ...above, scan })))
+  }
   for (const table of TABLE_NAMES) if (TABLES[table].residency === 'whole') await load(table, [])
   await load('runs', [{ column: 'state', in: OPEN_RUN_STATES }])
   await load('dispatch_outbox', [{ column: 'status', in: OPEN_OUTBOX_STATUSES }])
@@ -36,14 +43,17 @@ export async function loadHotState(tables: TableStore, snapshot: Snapshot): Prom
 }
 
 /** All of a run that is over, which memory does not hold. */
-export function endedRunIn(tables: TableStore, snapshot: Snapshot | undefined): (run_id: string) => Promise<EndedRun> {
+export function endedRunIn(
+  tables: TableStore,
+  filters: FilterCache,
+  snapshot: Snapshot | undefined,
+): (run_id: string) => Promise<EndedRun> {
   return async (run_id) => {
     if (snapshot === undefined) return { tasks: [], edges: [] }
     const where: Condition[] = [{ column: 'run_id', is: '=', value: run_id }]
-    const [tasks, edges] = await Promise.all([
-      readAll(tables, snapshot, 'tasks', where),
-      readAll(tables, snapshot, 'dep_satisfaction', where),
-    ])
+    const at = { ...tables, snapshot, filters }
+    const ofRun = (table: TableName) => readAll(table, where, (scan) => pageAt(at, table, scan))
+    const [tasks, edges] = await Promise.all([ofRun('tasks'), ofRun('dep_satisfaction')])
     return { tasks: tasks as readonly TaskRow[], edges: edges as readonly DepSatisfactionRow[] }
   }
 }
@@ -59,33 +69,34 @@ export function differingHotRows(left: WorkingSet, right: WorkingSet): readonly 
 }
 
 async function readAll(
-  { files }: TableStore,
-  snapshot: Snapshot,
   table: TableName,
   where: readonly Condition[],
+  readPage: (scan: Scan) => Promise<readonly LooseRow[]>,
 ): Promise<readonly AnyRow[]> {
   const found: LooseRow[] = []
-  const overlay = overlayRows(await layersOf(snapshot.overlay, table))
   const { key } = TABLES[table]
   for (;;) {
     const last = found.at(-1)
     const after = last === undefined ? undefined : key.map((column) => last[column] as string | number)
-    const scan = { where, limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) }
-    const page = await loadPage({ files, table, parts: partsOf(snapshot, table), overlay, scan })
+    const page = await readPage({ where, limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) })
     found.push(...page)
     if (page.length < PAGE_ROWS) return found as unknown as readonly AnyRow[]
   }
 }
 
-/** Takes in what other turns published since; merges change no row. */
-export async function followDeltas(tables: TableStore, rows: WorkingSet, deltas: readonly Revision[]): Promise<void> {
-  for (const delta of deltas) {
-    const changed = await readDelta(tables, delta)
+/** Of what other turns published since, the rows that may be hot, a revision after the other. Nothing is taken in yet: where a
+ *  file cannot be read, the memory is what it was. */
+export const readChanges = (tables: TableStore, deltas: readonly Revision[]): Promise<readonly ChangedRows[]> =>
+  Promise.all(deltas.map((delta) => readDelta(tables, delta, (table) => TABLES[table].residency !== 'on_disk')))
+
+/** Takes them in; merges change no row. */
+export function takeIn(rows: WorkingSet, changes: readonly ChangedRows[], applied_total: number): void {
+  for (const changed of changes) {
     // In the order of TABLE_NAMES: a run comes before its tasks, so that both know whether they stay.
     for (const table of TABLE_NAMES) {
       const changedRows = changed.get(table)
       if (changedRows !== undefined) rows.follow(table, [...changedRows.values()] as unknown as readonly AnyRow[])
     }
-    rows.followTotal(delta.applied_total)
   }
+  rows.followTotal(applied_total)
 }

@@ -10,7 +10,7 @@ import type { WorkingSet } from '../projections/working-set.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { Lookup } from './load.js'
 
-type PlanSources = {
+export type PlanSources = {
   readonly store: ObjectStore
   readonly lookup: Lookup
   /** Of a run that is over, at the turn's snapshot. */

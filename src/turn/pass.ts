@@ -106,15 +106,15 @@ export function lagOf({ now, queue }: Pick<Pass, 'now' | 'queue'>): number {
 }
 
 /** As many segments from the front of the queue as are folded before anything else is looked at. */
-export function takeSlice(pass: Pass): SegmentHead[] {
+export function takeSlice({ queue }: Pick<Pass, 'queue'>, events_max = SLICE_EVENTS_MAX): SegmentHead[] {
   let events = 0
   let count = 0
-  for (const { meta } of pass.queue) {
+  for (const { meta } of queue) {
     events += Number(meta['count'] ?? 1)
-    if (count > 0 && events > SLICE_EVENTS_MAX) break
+    if (count > 0 && events > events_max) break
     count += 1
   }
-  return pass.queue.splice(0, count)
+  return queue.splice(0, count)
 }
 
 /** The last minute whose end is five minutes past at T0, but none that still has a segment to fold, and never back. */

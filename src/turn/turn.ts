@@ -22,7 +22,7 @@ import type { OutcomeCounts } from '../tables/revision.js'
 import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
 import { decide } from './decide.js'
 import { foldSegments, readSegments } from './fold-segments.js'
-import { differingHotRows, loadHotState } from './hot-state.js'
+import { differingHotRows, endedRunIn, loadHotState } from './hot-state.js'
 import { noteWaiting } from './mended.js'
 import { findMissed, listNewSegments } from './order.js'
 import { createOutages, unheardHoldMs } from './outage.js'
@@ -65,6 +65,9 @@ export type TurnAnswer = {
 
 export type Turn = {
   readonly run: (request?: TurnRequest) => Promise<TurnAnswer>
+  /** Brings the memory to the newest revision and does nothing else, so that a turn here has the last few deltas to read where
+   *  another process has taken the turns so far. Whether there was a newer one. */
+  readonly follow: () => Promise<boolean>
   /** What this process stands on: for readers in the same process, and for tests. */
   readonly workspace: () => Workspace
 }
@@ -191,13 +194,14 @@ export function createTurn(deps: TurnDeps): Turn {
     pass.lag_ms = lagOf(pass)
     for (;;) {
       const lookup = lookupIn(deps, filters, workspace)
+      const endedRun = endedRunIn(deps, filters, workspace.snapshot)
       if (pass.queue.length > 0) {
         pass.pending.first_folded_at ??= deps.clock.elapsed()
         await foldSegments(deps, workspace.rows, lookup, pass.pending, await readSegments(deps.store, takeSlice(pass)))
       }
       // Controllers are asked when everything listed is folded: what they would say may lie further back in the queue, and
       // no deadline is judged while the answer to it may be there.
-      const spoken = pass.queue.length === 0 ? await decide(deps, workspace, pass, lookup) : 'quiet'
+      const spoken = pass.queue.length === 0 ? await decide(deps, workspace, pass, { lookup, endedRun }) : 'quiet'
       const isTimeUp = deps.clock.elapsed() - pass.started >= TURN_MS_MAX
       const isDone = pass.queue.length === 0 && spoken === 'quiet'
       const isLast = isTimeUp || isDone || spoken === 'cut_off'
@@ -254,15 +258,22 @@ export function createTurn(deps: TurnDeps): Turn {
     throw conflict(`Another turn of this workspace published first, ${LOST_RACES_MAX} times in a row. Nothing is lost: ask again.`)
   }
 
+  /** What is followed is taken in whole or not at all: where it fails, the memory stands where it stood. */
+  async function followAlone(): Promise<boolean> {
+    const held = workspace.published?.pointer.revision
+    await follow()
+    return workspace.published?.pointer.revision !== held
+  }
+
   /** One after the other, however many ask at once: two in one memory would fold the same segments twice. */
   let previous: Promise<unknown> = Promise.resolve()
-  function run(request: TurnRequest = {}): Promise<TurnAnswer> {
-    const answer = previous.then(() => runAlone(request))
+  function alone<T>(work: () => Promise<T>): Promise<T> {
+    const answer = previous.then(work)
     previous = answer.catch(() => undefined)
     return answer
   }
 
-  return { run, workspace: () => workspace }
+  return { run: (request = {}) => alone(() => runAlone(request)), follow: () => alone(followAlone), workspace: () => workspace }
 }
 
 /** As the pass read it, and what has passed since by this process's own clock. */

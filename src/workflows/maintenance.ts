@@ -26,6 +26,7 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
   let { last_error } = input
   let isMergeDue = true
   let isCollectDue = true
+  let collected_at = Date.now()
   let dirty = false
   let drain = false
   let signals = 0
@@ -54,6 +55,7 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
 
   async function look(): Promise<void> {
     const call = { ...scope, merge: isMergeDue, collect: isCollectDue }
+    if (isCollectDue) collected_at = Date.now()
     isMergeDue = false
     isCollectDue = false
     try {
@@ -92,7 +94,8 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
     if (isLast()) break
     const isByClock = !(await wf.condition(() => dirty, wait_ms, { summary: 'next look' }))
     isMergeDue ||= isByClock
-    isCollectDue ||= isByClock
+    // A busy workspace has a merge due before the time is ever up: what goes by the clock would never come.
+    isCollectDue ||= isByClock || Date.now() - collected_at >= timings.maintenance_ms
     if (isLast()) break
   }
   await wf.condition(wf.allHandlersFinished)

@@ -42,6 +42,8 @@ describe('a deploy', () => {
 
   test('of two at once wins one, whole, and the other is told', async () => {
     await deploy(MAIN)
+    // One that folds for itself would plan the second on top of the first.
+    ask = createAsker(await world.start({ tail: undefined }))
     world.holdTurns()
     const both = [1, 2].map((n) => deploy({ ...MAIN, assets: [definition(`only${n}`)] }))
     let appended = 0
@@ -73,6 +75,7 @@ describe('a deploy', () => {
   })
 
   test('that meets another location’s on the way is refused by the fold, with the asset that is taken', async () => {
+    ask = createAsker(await world.start({ tail: undefined }))
     world.holdTurns()
     const both = ['one', 'two'].map((name) => deploy({ ...MAIN, assets: [definition('shared')] }, '', name))
     let appended = 0

@@ -3,6 +3,7 @@
 
 // Between two questions to a process that may be gone at any moment.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { type MetricSamples, samplesIn } from '../fixtures/metrics-text.js'
 
 const ASK_EVERY_MS = 500
 const ANSWER_MS_MAX = 1_000
@@ -13,12 +14,10 @@ export type Counters = {
   readonly by: (metric: string, label: string) => Readonly<Record<string, number>>
 }
 
-type Sample = ReadonlyMap<string, number>
-
 export function watchCounters(urls: readonly string[]): Counters {
   const stopping = new AbortController()
-  const finished: Sample[] = []
-  const newest = new Map<string, { readonly began: number; readonly sample: Sample }>()
+  const finished: MetricSamples[] = []
+  const newest = new Map<string, { readonly began: number; readonly sample: MetricSamples }>()
 
   async function ask(url: string): Promise<void> {
     const answer = await fetch(url, { signal: AbortSignal.timeout(ANSWER_MS_MAX) })
@@ -55,6 +54,3 @@ export function watchCounters(urls: readonly string[]): Counters {
 
 /** Two processes of the same name are told apart by when they began. */
 const BEGAN = 'servo_process_process_start_time_seconds'
-
-const samplesIn = (text: string): Sample =>
-  new Map([...text.matchAll(/^([a-z]\S*(?:\{[^}]*\})?) (\S+)$/gm)].map(([, series, value]) => [series as string, Number(value)]))

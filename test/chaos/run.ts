@@ -1,10 +1,10 @@
 // One run of chaos: the system is started, work is asked for while parts of it die, and when everything runs again all of it
 // has to come to its end. Then every process is gone, and the store alone is compared with what the code wrote down.
 
-import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describeLocation } from '../../src/sdk/definition.js'
+import { commitOf } from '../fixtures/commit.js'
 import { createRandom } from '../fixtures/random.js'
 import { runServo } from '../fixtures/servo-process.js'
 import { until } from '../fixtures/until.js'
@@ -182,16 +182,6 @@ function tally(values: readonly string[]): Record<string, number> {
 function keepLedger(folder: string, { applied, ...told }: Told): void {
   for (const [name, rows] of Object.entries({ ...told, applied: [...applied] })) {
     if (Array.isArray(rows)) writeFileSync(join(folder, `${name}.ndjson`), rows.map((row) => `${JSON.stringify(row)}\n`).join(''))
-  }
-}
-
-/** With a mark where something is not committed. */
-function commitOf(): string {
-  try {
-    const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
-    return `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', '--', 'src', 'test') === '' ? '' : '-changed'}`
-  } catch {
-    return 'unknown'
   }
 }
 

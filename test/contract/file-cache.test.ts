@@ -31,7 +31,7 @@ async function storeWith(names: readonly string[], label = 'memory:') {
   for (const name of names) {
     const bytes = Buffer.alloc(FILE_BYTES, `${label}${name}`)
     await store.put(name, bytes, { if_generation: CREATE })
-    files.push({ name, crc32c: crc32cHex(bytes) })
+    files.push({ name, bytes: bytes.length, crc32c: crc32cHex(bytes) })
   }
   return { store: counting, reads, files }
 }
@@ -94,10 +94,38 @@ describe('a cache of table files', () => {
     expect(statSync(path).size).toBe(FILE_BYTES)
   })
 
+  test.each([
+    { megabytes: 1, together: 6 },
+    { megabytes: 9, together: 1 },
+    { megabytes: 40, together: 1 },
+  ])('reads $together of six files of $megabytes MB at a time', async ({ megabytes, together }) => {
+    const { store, files } = await storeWith(['a', 'b', 'c', 'd', 'e', 'f'].map((name) => `${name}.parquet`))
+    let now = 0
+    let most = 0
+    let open = () => {}
+    const isFull = new Promise<void>((resolve) => (open = resolve))
+    const watched: ObjectStore = {
+      ...store,
+      async get(name) {
+        most = Math.max(most, ++now)
+        if (now === together) open()
+        await isFull
+        // Whoever else would come comes within a few rounds of the event loop.
+        for (let round = 0; round < 20; round++) await new Promise((resolve) => setImmediate(resolve))
+        now--
+        return store.get(name)
+      },
+    }
+    const cache = createFileCache({ store: watched, folder, bytes_max: 10_000 })
+    const held = await cache.hold(files.map((file) => ({ ...file, bytes: megabytes * 1_024 ** 2 })))
+    expect([held.paths.length, most]).toEqual([6, together])
+    held.release()
+  })
+
   test('says that a file is gone, and finds it when it is there again', async () => {
     const { store, files } = await storeWith(['a.parquet'])
     const cache = createFileCache({ store, folder, bytes_max: 10_000 })
-    const late = { name: 'late.parquet', crc32c: (files[0] as { crc32c: string }).crc32c }
+    const late = { name: 'late.parquet', bytes: FILE_BYTES, crc32c: (files[0] as { crc32c: string }).crc32c }
     const error = await cache.hold([files[0] as never, late]).catch((thrown: unknown) => thrown)
     expect(isOperatingError(error, 'missing')).toBe(true)
     expect(String(error)).toContain('Read the pointer again')
@@ -157,7 +185,7 @@ describe('a cache of table files', () => {
     const store = createLocalStore({ folder: join(folder, 'store'), sync: false })
     const bytes = await parquetBytes()
     await store.put('a.parquet', bytes, { if_generation: CREATE })
-    const a = { name: 'a.parquet', crc32c: crc32cHex(bytes) }
+    const a = { name: 'a.parquet', bytes: bytes.length, crc32c: crc32cHex(bytes) }
     const open = () => createFileCache({ store, folder: join(folder, 'copies'), bytes_max: 10_000 })
     const path = await open().path(a)
     expect(path.startsWith(join(folder, 'store'))).toBe(true)
@@ -174,7 +202,7 @@ describe('a cache of table files', () => {
     const bytes = await parquetBytes()
     await store.put('a.parquet', bytes, { if_generation: CREATE })
     const cache = createFileCache({ store, folder: join(folder, 'copies'), bytes_max: 10_000 })
-    expect(await cache.path({ name: 'a.parquet', crc32c: crc32cHex(bytes) })).toContain('copies')
+    expect(await cache.path({ name: 'a.parquet', bytes: bytes.length, crc32c: crc32cHex(bytes) })).toContain('copies')
   })
 })
 

@@ -5,12 +5,17 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { isOperatingError } from '../../src/core/errors.js'
+import { sha256Hex } from '../../src/core/hash.js'
 import { keyOfRow, keyText, type LooseRow, type RowKey, type TableName, tableNamed } from '../../src/projections/tables.js'
+import type { GroupColumns } from '../../src/tables/columns/arrow-memory.js'
 import { FILE_LAYOUTS } from '../../src/tables/columns/file-column.js'
-import { declaredPlaces } from '../../src/tables/columns/parquet-reader.js'
+import { declaredPlaces, openParquet, type RowRange } from '../../src/tables/columns/parquet-reader.js'
+import { loadParquet } from '../../src/tables/columns/parquet-writer.js'
+import { decodeColumns } from '../../src/tables/columns/row-decoder.js'
 import { findRows, findVersions } from '../../src/tables/groups/find-rows.js'
 import { createGroupCache, type FileAt, type GroupFile } from '../../src/tables/groups/group-cache.js'
 import { scanRows } from '../../src/tables/groups/scan-rows.js'
+import { encodeRows } from '../../src/tables/parquet.js'
 import type { Scan } from '../../src/tables/table-files.js'
 import { fileOf } from '../fixtures/parquet-file.js'
 import { createRandom, type Random } from '../fixtures/random.js'
@@ -124,6 +129,61 @@ function isAfter(table: TableName, row: LooseRow, after: RowKey | undefined): bo
   return compareRowKeys(table, row, marker) > 0
 }
 
+describe('files of a merge', () => {
+  const table = 'partition_status'
+  const layout = FILE_LAYOUTS[table]
+
+  async function writeMerged(random: Random) {
+    const rows = randomRows(random, table, 5_000, {
+      last_materialization_id: () => sha256Hex(String(random.below(1_000_000))),
+      last_event_id: () => sha256Hex(String(random.below(1_000_000))),
+    })
+    const { bytes, min_key } = await encodeRows(table, { tenant_id: 't', workspace_id: 'w' }, rows)
+    const path = join(folder, `${written++}.parquet`)
+    await writeFile(path, bytes)
+    return { rows, bytes, file: { path, min_key } }
+  }
+
+  test(`have the rows that are asked for, one by one or near each other (seed ${seed})`, async () => {
+    const random = createRandom(`${seed}/pages`)
+    const { rows, file } = await writeMerged(random)
+    const cache = createGroupCache(EVERYTHING)
+    for (const count of [1, 2, 30, 400]) {
+      const start = random.below(rows.length)
+      const wanted = [...rows.slice(start, start + count), ...Array.from({ length: count }, () => random.pick(rows))]
+      const keys = [...wanted, ...randomRows(random, table, 20)].map((row) => keyOfRow(table, row))
+      const texts = new Set(keys.map(keyText))
+      const expected = rows.filter((row) => texts.has(keyText(keyOfRow(table, row))))
+      expect(sorted(table, await cache.use(layout, [file], (files) => findRows(layout, files, keys)))).toEqual(sorted(table, expected))
+    }
+    await cache.close()
+  })
+
+  test('are read by pages: a row costs a fraction of its group', async () => {
+    const { rows, bytes } = await writeMerged(createRandom(`${seed}/bytes`))
+    let read = 0
+    const source = {
+      size: bytes.length,
+      read: async (start: number, end: number) => {
+        read += end - start
+        return new Uint8Array(bytes.subarray(start, end)).buffer
+      },
+    }
+    const reader = await openParquet(loadParquet(), layout, 'a file', source)
+    const bytesOf = async (range?: RowRange) => {
+      read = 0
+      const ids = (columns: GroupColumns) => decodeColumns(layout, columns).map((row) => row.last_event_id)
+      const found = await reader.read(0, declaredPlaces(layout), ids, range)
+      const start = range?.start ?? 0
+      expect(found).toEqual(rows.slice(start, start + found.length).map((row) => row.last_event_id))
+      return read
+    }
+    const whole = await bytesOf()
+    expect(await bytesOf({ start: 1_000, end: 1_001 })).toBeLessThan(whole / 3)
+    reader.close()
+  })
+})
+
 describe('a cache of row groups', () => {
   const table = 'run_key_index'
   const layout = FILE_LAYOUTS[table]
@@ -146,8 +206,10 @@ describe('a cache of row groups', () => {
     const roomy = createGroupCache(EVERYTHING)
     const narrow = createGroupCache(0)
     const places = declaredPlaces(layout)
-    const columnsOf = (cache: typeof roomy) => cache.use(layout, [file], ([opened]) => (opened as GroupFile).columns(3, places))
+    const columnsOf = (cache: typeof roomy, group = 3) =>
+      cache.use(layout, [file], ([opened]) => (opened as GroupFile).columns(group, places))
     const [first, narrowFirst] = [await columnsOf(roomy), await columnsOf(narrow)]
+    for (const cache of [roomy, narrow]) await columnsOf(cache, 4)
     for (const i of [5, 950]) expect(await lookUp(roomy, file, i)).toEqual([row(i)])
     for (const i of [5, 950]) expect(await lookUp(narrow, file, i)).toEqual([row(i)])
     expect((await columnsOf(roomy))[layout.row_version]).toBe(first[layout.row_version])
@@ -167,10 +229,13 @@ describe('a cache of row groups', () => {
   test('opens a file only for what it does not have, and notices that it changed or went', async () => {
     const file = await write(table, rows, 100)
     const cache = createGroupCache(EVERYTHING)
-    expect(await lookUp(cache, file, 5)).toEqual([row(5)])
+    const scan = () => cache.use(layout, [file], (files) => scanRows(layout, [files], { limit: 1, where: [] }, EVERYTHING))
+    const keys = () => cache.use(layout, [file], ([opened]) => (opened as GroupFile).columns(0, layout.key))
+    expect(await scan()).toEqual([row(0)])
+    const known = await keys()
     const whole = await readFile(file.path)
     await truncate(file.path, 5_000)
-    expect(await lookUp(cache, file, 6)).toEqual([row(6)])
+    expect(await keys()).toBe(known)
     const torn = await lookUp(cache, file, 555).catch((error: unknown) => error)
     expect([isOperatingError(torn, 'corrupt'), String(torn)]).toEqual([true, expect.stringContaining('has 5000 bytes where it had')])
     await writeFile(file.path, whole)

@@ -10,7 +10,7 @@ import { compareKeys, keyOfRow, keyText, type LooseRow, type TableName } from '.
 import { FILE_LAYOUTS } from '../../src/tables/columns/file-column.js'
 import { decodeRows, encodeRows } from '../../src/tables/parquet.js'
 import { type MergeSource, mergeFiles, streamFiles } from '../../src/tables/parquet-merge.js'
-import type { EncodedFile, MergeOptions } from '../../src/tables/table-files.js'
+import type { ColdTest, EncodedFile, MergeOptions } from '../../src/tables/table-files.js'
 import { fileOf } from '../fixtures/parquet-file.js'
 import { createRandom } from '../fixtures/random.js'
 import { rowsOf, sortedRows } from '../fixtures/table-rows.js'
@@ -61,6 +61,13 @@ async function rowsIn(table: TableName, files: readonly EncodedFile[]): Promise<
   return rows
 }
 
+function isCold(row: LooseRow, table: TableName, test: ColdTest): boolean {
+  if ('led_by' in test) return test.led_by.has(keyOfRow(table, row)[0] as string)
+  const at = row[test.column] as number | null
+  if (test.unless_set !== undefined && row[test.unless_set] !== null) return false
+  return at !== null && test.from <= at && at < test.before
+}
+
 /** The same result, by way of a map. */
 function mergeRows(table: TableName, sources: readonly (readonly LooseRow[])[], options: Partial<MergeOptions> = {}): LooseRow[] {
   const newest = new Map<string, LooseRow>()
@@ -69,11 +76,12 @@ function mergeRows(table: TableName, sources: readonly (readonly LooseRow[])[], 
     const known = newest.get(key)
     if (known === undefined || row.row_version > known.row_version) newest.set(key, row)
   }
-  const { drop_before, only } = options
+  const { drop_before, only, cold } = options
   return [...newest.values()]
     .filter((row) => {
       const expires = drop_before === undefined ? null : (row[drop_before.column] as number | null)
       if (drop_before !== undefined && expires !== null && expires < drop_before.at) return false
+      if (cold !== undefined && isCold(row, table, cold.test) !== (cold.keeps === 'cold')) return false
       const at = only === undefined ? 0 : (row[only.column] as number | null)
       return only === undefined || (at !== null && at >= only.from && at < only.before)
     })
@@ -121,6 +129,11 @@ describe('a merge of table files', () => {
           { only: { column: 'created_at', from, before } },
           { only: { column: 'expires_at', from, before } },
           { drop_before: { column: 'expires_at', at }, only: { column: 'created_at', from, before } },
+          ...(['cold', 'hot'] as const).flatMap((keeps) => [
+            { cold: { keeps, test: { column: 'expires_at', from, before } } },
+            { cold: { keeps, test: { column: 'created_at', from, before, unless_set: 'expires_at' } } },
+            { cold: { keeps, test: { led_by: new Set(['', 'ab', '😀'].slice(0, at)) } }, drop_before: { column: 'expires_at', at } },
+          ]),
         ]
         for (const filter of filters) {
           const merged = await collect(mergeFiles('run_key_index', SCOPE, files, { rows_per_file: 3, ...filter }))

@@ -14,7 +14,7 @@ import type { View } from '../../src/readers/reader.js'
 import { presentRow, readRows } from '../../src/readers/rows.js'
 import { createTurn } from '../../src/turn/turn.js'
 import { type FakeGcs, startFakeGcs } from '../fixtures/fake-gcs.js'
-import { createSpeaker, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
+import { createSpeaker, runIdOf, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 import { dispatchStory } from '../fixtures/short-story.js'
 import { askSql, type SqlRow } from '../fixtures/sql.js'
 
@@ -36,14 +36,27 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-async function tell(deps: Deps): Promise<void> {
+async function tell(deps: Deps, merges_after: readonly number[] = MERGES_AFTER): Promise<void> {
   const appender = await openAppender(deps)
   const turn = createTurn(turnDeps(deps, appender))
   for (const [i, batch] of dispatchStory(createSpeaker()).entries()) {
     await appender.append([...batch])
     await turn.run()
-    if (MERGES_AFTER.includes(i)) await mergeBase(deps)
+    if (merges_after.includes(i)) await mergeBase(deps)
   }
+}
+
+/** What its events say happened long ago: runs that are over are cold with the first merge. Then some of it comes again. */
+async function tellCold(deps: Deps): Promise<void> {
+  await tell(deps, [])
+  const appender = await openAppender(deps)
+  const turn = createTurn(turnDeps(deps, appender))
+  const say = createSpeaker()
+  await appender.append(['user:1', 'user:2', 'user:3'].map((run_key) => say.runCancelRequested(runIdOf(run_key))))
+  await turn.run()
+  await mergeBase(deps)
+  await appender.append([say.runRequested('user:3', { assets: { keys: ['a'] } })])
+  await turn.run()
 }
 
 /** JSON is text in the files; of rows in memory it is the value. */
@@ -131,6 +144,25 @@ describe.each(STORES)('SQL over a workspace in $kind', ({ kind, open }) => {
     TIMEOUT_MS,
   )
 })
+
+test(
+  'has the rows of cold parts, and those above them, as the reader has them',
+  async () => {
+    const deps = await openDeps({ store: `local:${join(folder, 'cold')}`, ...SCOPE })
+    try {
+      await tellCold(deps)
+      const view = await openReader(deps).latest()
+      if (view === undefined) throw new Error('Nothing was published.')
+      expect([...view.snapshot.checkpoint.cold.keys()]).toEqual(expect.arrayContaining(['runs', 'tasks', 'dep_satisfaction']))
+      const counts = new Map<TableName, number>()
+      for (const table of TABLE_NAMES) counts.set(table, await expectSameRows(deps, view, table))
+      expect([counts.get('runs'), (counts.get('tasks') ?? 0) >= 4]).toEqual([3, true])
+    } finally {
+      await deps.close()
+    }
+  },
+  TIMEOUT_MS,
+)
 
 test(
   'a statement fetches the files of the tables that it names, and no other',

@@ -283,6 +283,14 @@ export function testTableFiles(subject: TableFilesSubject): void {
         rows.filter(({ created_at }) => created_at === at),
       )
       expect(await mergeWith({ only: { column: 'created_at', from: 0, before: 1 } })).toEqual([])
+      const cold = { column: 'created_at', from: at, before: at + 1_001, unless_set: 'expires_at' }
+      const isCold = ({ created_at, expires_at }: LooseRow) => created_at === at && expires_at === null
+      expect(await mergeWith({ cold: { keeps: 'cold', test: cold } })).toEqual(rows.filter(isCold))
+      expect(await mergeWith({ cold: { keeps: 'hot', test: cold } })).toEqual(rows.filter((row) => !isCold(row)))
+      const led_by = new Set(rows.slice(0, 20).map(({ run_key }) => String(run_key)))
+      expect(await mergeWith({ cold: { keeps: 'cold', test: { led_by } } })).toEqual(
+        rows.filter(({ run_key }) => led_by.has(String(run_key))),
+      )
     })
 
     test('answer nothing where nothing is asked or nothing is there', async () => {

@@ -1,6 +1,7 @@
 // The crash points that are run are those that are meant: what a sample and a shard leave out, and what a failure says.
 
 import { describe, expect, test } from '@jest/globals'
+import { COLD_PREFIX } from '../../src/tables/revision.js'
 import { type CrashCall, createCrashScript } from '../faults/crash-store.js'
 import { createRandom } from '../fixtures/random.js'
 
@@ -29,6 +30,16 @@ describe('the crash points of a story', () => {
       const actors = new Set(written.map(({ actor }) => actor.replace(/ \d+$/, '')))
       expect([table, actors.has('keeper'), [...actors].some((actor) => actor.endsWith('decider'))]).toEqual([table, true, true])
     }
+  })
+
+  test('are of two moves of what has gone cold, the second of which writes the filter of a month', () => {
+    const lists = calls.filter(isWrite).filter(({ operation, name }) => operation === 'put' && name.startsWith(COLD_PREFIX))
+    const after = lists.filter(({ number }) => number > (lists[0]?.number ?? 0) + lists.length)
+    expect([lists.length - after.length, after.length].every((count) => count >= 2)).toBe(true)
+    const filters = calls.filter(
+      ({ operation, name, number }) => operation === 'put' && name.endsWith('.bloom') && number > (after[0]?.number ?? 0),
+    )
+    expect(filters.some(({ name }) => name.includes('/runs/'))).toBe(true)
   })
 
   test('that are distinct keep every write, and of reads in a row the first', () => {

@@ -76,6 +76,7 @@ export function checkOutcomes(evidence: Evidence): string[] {
   return problems
 }
 
+/** By the first segment and not by the revision that folded it: one turn may fold what came in weeks. */
 const isOlderThanKeys = ({ revisions }: Evidence): boolean => {
   const [first, last] = [revisions.flatMap(({ segments }) => segments)[0], revisions.at(-1)]
   if (first === undefined || last === undefined) return false
@@ -156,8 +157,9 @@ export function checkClaims({ oracle, revisions, foldedAt }: Evidence): string[]
     .map(({ sequence, watermarks }) => ({ by: `revision ${sequence}`, before: instantMs(watermarks.last_processed_at), sequence }))
   const acks = oracle.acks.map(({ at, head }) => ({ at, name: segmentName(head.name), sequence: foldedAt.get(segmentName(head.name)) }))
   const problems: string[] = []
-  for (const { by, before, sequence } of [...ofRevisions, ...oracle.claims]) {
-    const hidden = acks.find((ack) => ack.at < before && (ack.sequence ?? Number.POSITIVE_INFINITY) > sequence)
+  for (const { by, before, sequence, besides } of [...ofRevisions.map((one) => ({ ...one, besides: undefined })), ...oracle.claims]) {
+    const isSeen = (ack: (typeof acks)[number]) => (ack.sequence ?? Number.POSITIVE_INFINITY) <= sequence || besides?.includes(ack.name)
+    const hidden = acks.find((ack) => ack.at < before && !isSeen(ack))
     if (hidden === undefined) continue
     problems.push(
       `I13 ${by} claims ${new Date(before).toISOString()} with revision ${sequence}, but ${hidden.name}, acknowledged at ` +

@@ -3,8 +3,10 @@
 // mutant has to follow.
 
 import { AS_OF } from './as-of.js'
+import { COLD } from './cold.js'
 import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
+import { FRESH } from './fresh.js'
 import { LIMITS } from './limits.js'
 import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
@@ -424,6 +426,16 @@ const NEWEST_READ = turn(
 
 const READING: readonly Mutant[] = [
   {
+    name: 'files of a merge with one page a column',
+    edits: [{ file: 'src/tables/columns/parquet-writer.ts', find: "=== 'zstd' ? PAGE_BYTES", replace: "=== 'zstd' ? 16 * UNPAGED_BYTES" }],
+    killed_by: { file: 'test/contract/parquet-groups.test.ts', title: 'are read by pages: a row costs a fraction of its group' },
+  },
+  {
+    name: 'all files of a merge compared at once',
+    edits: [{ file: 'src/tables/cache.ts', find: 'taken + next.size <= room', replace: 'taken < room * 9' }],
+    killed_by: { file: 'test/contract/file-cache.test.ts', title: 'reads 1 of six files of 40 MB at a time' },
+  },
+  {
     name: 'newest row by event ULID in a look-up',
     edits: [
       {
@@ -477,9 +489,11 @@ export const MUTANTS: readonly Mutant[] = [
   PUBLISHING,
   MAINTENANCE,
   READING,
+  FRESH,
   AS_OF,
   RETENTION_MUTANTS,
   PACKS,
+  COLD,
   STORE,
   SQL,
   EXECUTION,

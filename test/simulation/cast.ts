@@ -70,6 +70,12 @@ export function castOf(world: World, random: Random, page_revisions: number): re
     },
     { name: 'reader', options: clockOf(clocks), think_ms: exponential(60 * SECOND_MS), begin: (process) => read(world, process) },
     {
+      name: 'fresh reader',
+      options: clockOf(clocks),
+      think_ms: exponential(6 * SECOND_MS),
+      begin: (process) => readFreshly(world, process),
+    },
+    {
       name: 'packer',
       options: clockOf(clocks),
       think_ms: exponential(12 * SECOND_MS),
@@ -181,8 +187,13 @@ function decide(
   version: DeciderVersion,
   fold_version: number,
 ): () => Promise<void> {
-  const { turn } = createDecider(world, process, { reconcile: stubDecider(version), fold_version })
+  const { turn, follow } = createDecider(world, process, { reconcile: stubDecider(version), fold_version })
   return async () => {
+    // One that stands by for a while, and takes over later.
+    if (process.random.isTrue(0.2)) {
+      await follow()
+      return
+    }
     const names = [...missed]
     missed.clear()
     for (let turns = 0; turns < 3; turns++) if (!(await turn(names.length === 0 ? {} : { missed: names })).more) return
@@ -201,12 +212,21 @@ function maintain(world: World, process: Process, { hint }: Stagehands, page_rev
   }
 }
 
+/** An API that folds for itself: what it shows beside a revision counts as its claim. */
+function readFreshly(world: World, process: Process): () => Promise<void> {
+  const { fresh } = createTableReader(world, process, { folds: true })
+  return async () => {
+    const { view } = await fresh(() => undefined)
+    if (view?.snapshot.unpublished !== undefined) for (const table of TABLE_NAMES) await view.page(table, { limit: 5 })
+  }
+}
+
 /** A view stays readable for as long as a reader may work on one. */
 const PINNED_MS_MAX = 8 * MINUTE_MS
 
 function read(world: World, process: Process): () => Promise<void> {
-  const { reader, look, lookAt, fresh } = createTableReader(world, process)
   const { random, clock } = process
+  const { reader, look, lookAt, fresh } = createTableReader(world, process)
   return async () => {
     const draw = random.below(4)
     const began = world.time.now()

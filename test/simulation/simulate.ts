@@ -8,6 +8,7 @@ import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidTime } from '../../src/core/ulid.js'
 import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
 import { TABLE_NAMES } from '../../src/projections/tables.js'
+import { COLD_PREFIX } from '../../src/tables/revision.js'
 import { type FaultRule, swarmOfFaults } from '../faults/fault-store.js'
 import { namedPacks, PACKS, packedSegments } from '../fixtures/packs.js'
 import { createRandom, type Random } from '../fixtures/random.js'
@@ -26,6 +27,8 @@ import { brokeOff, type Purpose, resultOf, type SimulationResult } from './resul
 
 /** Times between two stages in which nobody begins anything: seconds, past a closed minute, past an orphan's age, a day. */
 const GAPS_MS = [10 * SECOND_MS, 7 * MINUTE_MS, 70 * MINUTE_MS, 26 * HOUR_MS] as const
+/** Now and then also until rows have gone cold, and until their month is over. */
+const COLD_GAPS_MS = [9 * DAY_MS, 40 * DAY_MS] as const
 const STAGE_MS = [20 * SECOND_MS, 80 * SECOND_MS] as const
 /** The longest that a paused process sleeps, and the latest that a write applies. */
 const PAUSE_MS_MAX = 15 * MINUTE_MS
@@ -52,18 +55,21 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
   return { ...(await resultOf(world, { problems, kill_count: killCount() })), reached: reachedIn(world) }
 }
 
-/** What a sample of seeds has to come to, or packing is not tried. */
-const reachedIn = ({ trace }: World): Readonly<Record<string, number>> => {
+/** What a sample of seeds has to come to, or packing, cold parts and folding by readers are not tried. */
+const reachedIn = ({ trace, oracle }: World): Readonly<Record<string, number>> => {
   const count = (pattern: RegExp) => trace.filter((line) => pattern.test(line)).length
   return {
     'segments that were packed while others worked': count(/ packer delete ledger\/orchestration\/\S+ deleted$/),
+    'fresh reads that folded by themselves': oracle.claims.filter(({ besides }) => besides !== undefined).length,
     'revisions that were bound while others worked': count(/ packer delete manifests\/orchestration\/revisions\/\S+ deleted$/),
+    'sub-lists of cold parts that were written while others worked': count(/ merger put manifests\/orchestration\/cold\/\S+ stored$/),
   }
 }
 
 async function play(world: World, random: Random, page_revisions: number): Promise<void> {
   const stages = 1 + random.below(3)
   const cast = castOf(world, random, page_revisions)
+  const cold = random.fork('cold')
   for (let stage = 0; stage < stages; stage++) {
     const ends_at = world.time.now() + random.between(...STAGE_MS)
     const now: Stage = { isOver: () => world.time.now() >= ends_at }
@@ -72,6 +78,7 @@ async function play(world: World, random: Random, page_revisions: number): Promi
       world.time.sleep(ends_at - world.time.now() + PAUSE_MS_MAX),
     ])
     await world.time.sleep(random.pick(GAPS_MS))
+    if (cold.isTrue(0.5)) await world.time.sleep(cold.pick(COLD_GAPS_MS))
   }
 }
 
@@ -126,7 +133,7 @@ async function wholeTurn({ turn }: Decider): Promise<void> {
 async function checkOrphans({ bucket, oracle }: World): Promise<string[]> {
   const pointer = oracle.pointers.at(-1)?.pointer
   const named = pointer === undefined ? new Map<string, null>() : await filesOfPointer(bucket, pointer)
-  return (await listAll(bucket, 'state/'))
+  return [...(await listAll(bucket, 'state/')), ...(await listAll(bucket, COLD_PREFIX))]
     .filter(({ name }) => !named.has(name))
     .map(({ name }) => `I16 ${name} is an orphan and was not collected.`)
 }

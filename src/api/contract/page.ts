@@ -20,7 +20,7 @@ export const maybeInstant = instant.nullable()
 export const readQuery = {
   fresh: flag.optional().meta({
     description:
-      'true: everything that was acknowledged before is seen. The header servo-fresh says false where it was not published in time.',
+      'true: everything that was acknowledged before is seen, published or not. The header servo-fresh says false where too much was behind, and it was not published in time.',
   }),
   min_sequence: numberIn(0, Number.MAX_SAFE_INTEGER)
     .optional()

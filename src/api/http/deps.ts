@@ -42,6 +42,7 @@ export type ApiDeps = Submit &
     readonly log: FastifyServerOptions['logger']
     readonly readiness: () => Promise<readonly Readiness[]>
     readonly metrics: Pick<ApiMetrics, 'text' | 'request'>
+    readonly tail?: FreshDeps['tail']
     readonly onFresh?: FreshDeps['onFresh']
     /** Where people look at runs; without it answers name no page. */
     readonly ui_url?: string

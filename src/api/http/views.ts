@@ -1,7 +1,7 @@
 // The revision that a request is answered from, and how the answer says which one it was.
 
 import { isProblem, type Problem, problem } from '../../commands/problem.js'
-import { readFresh } from '../../readers/fresh.js'
+import { type FreshView, readFresh } from '../../readers/fresh.js'
 import type { View } from '../../readers/reader.js'
 import { RefusedError } from '../problems.js'
 import type { AnyReply, ApiDeps } from './deps.js'
@@ -24,10 +24,13 @@ const publishedView = ({ current }: ApiDeps, min_sequence: number | undefined): 
   min_sequence === undefined || min_sequence === 0 ? current.latest() : current.atLeast(min_sequence, MIN_SEQUENCE_WAIT_MS)
 
 async function freshView(deps: ApiDeps, reply: AnyReply): Promise<View | undefined> {
-  const { view, is_fresh } = await readFresh({ ...deps, poke: () => deps.poke('now') })
+  const { view, is_fresh } = await readFreshFor(deps)
   void reply.header('servo-fresh', String(is_fresh))
   return view
 }
+
+/** For whoever changes something by what he sees, too. */
+export const readFreshFor = (deps: ApiDeps): Promise<FreshView> => readFresh({ ...deps, poke: () => deps.poke('now') })
 
 const notThere = (sequence: number): RefusedError =>
   new RefusedError(problem('not-ready', `Revision ${sequence} is not to be seen here yet. Ask again in a moment.`))
@@ -41,6 +44,10 @@ export async function planned<Plan extends object>(
   const latest = await deps.current.latest()
   const first = await plan(latest)
   if (!isProblem(first)) return first
-  const { view } = await readFresh({ ...deps, poke: () => deps.poke('now') })
-  return view === undefined || view.sequence === latest?.sequence ? first : plan(view)
+  const { view } = await readFreshFor(deps)
+  return view === undefined || isSame(view, latest) ? first : plan(view)
 }
+
+/** A preview has the sequence of the revision that it lies over, and more rows. */
+const isSame = (view: View, latest: View | undefined): boolean =>
+  view.sequence === latest?.sequence && view.snapshot.unpublished === undefined

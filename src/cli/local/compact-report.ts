@@ -78,5 +78,6 @@ function describeCollected({ deleted_count, claims_deleted_count, packs_deleted_
 
 function describeMerge(merged: MergeAnswer): string {
   if (merged.kind !== 'merged') return merged.kind === 'lost' ? 'Another merge published first; its work stands.' : 'Nothing to merge.'
-  return `Merged into revision ${merged.sequence}: ${counted(merged.rows_written, 'row')} in ${counted(merged.parts_written, 'file')}.`
+  const cold = merged.cold_rows === 0 ? '' : `, ${merged.cold_rows} of them cold from now on`
+  return `Merged into revision ${merged.sequence}: ${counted(merged.rows_written, 'row')} in ${counted(merged.parts_written, 'file')}${cold}.`
 }

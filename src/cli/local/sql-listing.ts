@@ -21,8 +21,9 @@ export async function list(listing: Listing, options: ListingOptions): Promise<v
   if (listing === 'tables') return printTables(options)
   await withDeps(options, 'read', async ({ store, ...deps }) => {
     const view = await openView({ store, ...deps }, options)
-    if (listing === 'views') return options.json === true ? printJson(viewScript(store, view)) : printLine(viewScript(store, view))
-    const found = listFiles(store, view)
+    if (listing === 'views')
+      return options.json === true ? printJson(await viewScript(store, view)) : printLine(await viewScript(store, view))
+    const found = await listFiles(store, view)
     if (options.json === true) return printJson(found)
     printTable(
       ['table', 'file', 'rows', 'bytes'],

@@ -54,8 +54,8 @@ async function logs(text: string, task_key: string | undefined, { attempt, follo
 }
 
 async function tasksWanted(session: Session, run_id: string, task_key: string | undefined): Promise<readonly Task[]> {
-  if (task_key !== undefined) return [await session.client.get<Task>(taskPath(run_id, task_key))]
-  const { rows } = await tasksOf(session, run_id, { fresh: false })
+  if (task_key !== undefined) return [await session.client.get<Task>(taskPath(run_id, task_key), { fresh: true })]
+  const { rows } = await tasksOf(session, run_id)
   return [...rows].sort((a, b) => a.task_index - b.task_index)
 }
 

@@ -71,7 +71,7 @@ async function look(session: Session, run_id: string, mayBeNew: boolean): Promis
   try {
     // In this order: what is over when it is read has tasks that are over too.
     const run = await session.client.get<Run>(runPath(run_id), mayBeNew ? { fresh: true } : {})
-    const { rows } = await tasksOf(session, run_id, { fresh: false })
+    const { rows } = await tasksOf(session, run_id, { fresh: mayBeNew })
     return { run, tasks: rows }
   } catch (error) {
     if (mayBeNew && error instanceof ApiError && error.problem.status === 404) return undefined

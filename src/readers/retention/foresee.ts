@@ -1,8 +1,8 @@
 // Counts what a change of settings would do, before anybody asks for it. It reads, and writes nothing.
 
-import { DAY_MS, floorTo, instantMs } from '../../core/time.js'
+import { instantMs } from '../../core/time.js'
 import { RETENTION_SETTINGS, type RetentionSetting } from '../../events/retention.js'
-import { expiryCut, isExpirySetting, type RetentionPolicy } from '../../projections/retention.js'
+import { coldCut, expiryCut, isExpirySetting, type RetentionPolicy } from '../../projections/retention.js'
 import { retentionChanged } from '../../projections/retention-settings.js'
 import type { TableName } from '../../projections/tables.js'
 import { openHistory } from '../../tables/history/history.js'
@@ -79,8 +79,7 @@ async function expiryEffect(
 
 /** The tables that move by an instant of their own. Tasks go with their run, and what is between them. */
 async function coldEffects({ files }: TableStore, view: View, { fold_time, before, after }: Compared): Promise<readonly ColdEffect[]> {
-  const cutBy = ({ cold_after_days }: RetentionPolicy): number => floorTo(fold_time, DAY_MS) - cold_after_days * DAY_MS
-  const [from, until] = [cutBy(before), cutBy(after)]
+  const [from, until] = [coldCut(fold_time, before), coldCut(fold_time, after)]
   const effect = (table: TableName, column: string, rows: number): ColdEffect => ({ table, column, before: until, rows })
   const span = (column: string) => [
     { column, is: '>=' as const, value: from },

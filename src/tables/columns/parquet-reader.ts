@@ -1,6 +1,7 @@
 // Row groups of one Parquet file, in any order, any columns of them. It knows where bytes come from as little as what
 // the rows mean, and holds the decoded footer and nothing else.
 
+import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import type { ParquetFile } from 'parquet-wasm'
 import { corrupt, isOperatingError, messageOf, missing, unavailable } from '../../core/errors.js'
@@ -11,6 +12,9 @@ import type { Parquet } from './parquet-writer.js'
 /** Where the bytes of a file come from. */
 export type FileBytes = { readonly size: number; readonly read: (start: number, end: number) => Promise<ArrayBuffer> }
 
+/** Rows of a group, from `start` up to `end`. */
+export type RowRange = { readonly start: number; readonly end: number }
+
 /** After a read that failed every other fails as well: open it anew. */
 export type ParquetReader = {
   /** Rows of each row group, none of them empty. */
@@ -18,8 +22,8 @@ export type ParquetReader = {
   /** Columns of all groups together: what the decoded footer takes grows with them. */
   readonly chunk_count: number
   /** `use` is given these columns, by place, as they lie in WebAssembly memory: they are void when it returns. A column
-   *  that the file does not have is absent. */
-  readonly read: <T>(group: number, places: readonly number[], use: (columns: GroupColumns) => T) => Promise<T>
+   *  that the file does not have is absent. Of `rows` alone, the pages that have none of them are not decoded. */
+  readonly read: <T>(group: number, places: readonly number[], use: (columns: GroupColumns) => T, rows?: RowRange) => Promise<T>
   readonly close: () => void
 }
 
@@ -41,14 +45,21 @@ export async function openHandle(path: string): Promise<FileHandle> {
   }
 }
 
+/** Up to here a read from the page cache costs less than handing it to another thread: a row of a group is some ten pages
+ *  of 4 KB, one after another. */
+const READ_IN_PLACE_BYTES_MAX = 256 * 1_024
+
 export async function readRange(handle: FileHandle, path: string, start: number, end: number): Promise<ArrayBuffer> {
-  const bytes = new Uint8Array(end - start)
+  // Not of a pool: all of its memory is handed over.
+  const bytes = Buffer.allocUnsafeSlow(end - start)
+  const isSmall = bytes.length <= READ_IN_PLACE_BYTES_MAX
   for (let at = 0; at < bytes.length; ) {
-    const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at)
-    if (bytesRead === 0) throw corrupt(`${path} ends before byte ${end}. ${RUN_VERIFY}`)
-    at += bytesRead
+    const left = bytes.length - at
+    const count = isSmall ? readSync(handle.fd, bytes, at, left, start + at) : (await handle.read(bytes, at, left, start + at)).bytesRead
+    if (count === 0) throw corrupt(`${path} ends before byte ${end}. ${RUN_VERIFY}`)
+    at += count
   }
-  return bytes.buffer
+  return bytes.buffer as ArrayBuffer
 }
 
 /** The four members of a Blob that the reader calls. `fs.openAsBlob` would do, but is experimental and says so on stderr.
@@ -109,9 +120,9 @@ export async function openParquet(parquet: Parquet, layout: FileLayout, path: st
     return {
       group_rows: groups.rows,
       chunk_count: groups.chunk_count,
-      async read(group, places, use) {
+      async read(group, places, use, rows) {
         try {
-          return await orFailure(() => readGroup({ parquet, layout, file, groups }, group, places, use))
+          return await orFailure(() => readGroup({ parquet, layout, file, groups }, group, places, use, rows))
         } catch (error) {
           throw explain(error)
         }
@@ -133,12 +144,14 @@ async function readGroup<T>(
   group: number,
   places: readonly number[],
   use: (columns: GroupColumns) => T,
+  rows: RowRange | undefined,
 ): Promise<T> {
   const wanted = places.map((place) => layout.columns[place]?.name as string)
   // The reader refuses names that the file does not have, and wants at least one.
   const columns = wanted.filter((name) => groups.names.has(name))
   if (columns.length === 0) columns.push(layout.columns[layout.row_version]?.name as string)
-  const table = await file.read({ rowGroups: [group], columns, batchSize: GROUP_ROWS_MAX })
+  const only = rows === undefined ? {} : { offset: rows.start, limit: rows.end - rows.start }
+  const table = await file.read({ rowGroups: [group], columns, batchSize: GROUP_ROWS_MAX, ...only })
   try {
     const batch = table.recordBatch(0)
     if (batch === undefined || table.numBatches !== 1) throw new Error(`row group ${group} has ${table.numBatches} batches`)

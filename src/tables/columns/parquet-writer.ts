@@ -52,6 +52,12 @@ function encodingOf(parquet: Parquet, column: FileColumn): number {
   }
 }
 
+/** A row that is looked up alone costs a page of each column. Smaller pages lengthen the file: 2 % at 6 KB, 4 at 4, 5 at 3
+ *  (measured on partition status). */
+const PAGE_BYTES = 4_096
+/** What does not live long is read whole. */
+const UNPAGED_BYTES = 1_024 * 1_024
+
 /** Used up by the writer, so made for each file. */
 function writerProperties(parquet: Parquet, layout: FileLayout, compression: Compression, groupRows: number): WriterProperties {
   const { Compression, EnabledStatistics } = parquet
@@ -60,9 +66,13 @@ function writerProperties(parquet: Parquet, layout: FileLayout, compression: Com
     .setMaxRowGroupSize(groupRows)
     .setDictionaryEnabled(false)
     .setWriteBatchSize(WRITE_BATCH_ROWS)
+    .setDataPageSizeLimit(compression === 'zstd' ? PAGE_BYTES : UNPAGED_BYTES)
     // DuckDB prunes by row group; statistics of pages would only lengthen the file.
     .setStatisticsEnabled(EnabledStatistics.Chunk)
   layout.columns.forEach((column, place) => {
+    // Numbers and places in dictionaries are packed to their bits already: zstd takes a tenth of a percent off the file, and
+    // a fifth of the time of a look-up (measured).
+    if (column.repeats || storageOf(column) !== 'text') builder = builder.setColumnCompression(column.name, Compression.SNAPPY)
     if (column.repeats) builder = builder.setColumnDictionaryEnabled(column.name, true)
     else builder = builder.setColumnEncoding(column.name, encodingOf(parquet, column))
     // The smallest and largest of ids that are not sorted, or of JSON, exclude nothing.

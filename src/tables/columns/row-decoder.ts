@@ -75,12 +75,16 @@ function parseJson(table: TableName, name: string, text: string): unknown {
   }
 }
 
-function decodeTexts(table: TableName, data: ColumnData, rows: readonly MutableRow[]): void {
+/** Of each row that is decoded, its place in the columns; absent where every row is. */
+type Picked = readonly number[] | undefined
+
+function decodeTexts(table: TableName, data: ColumnData, rows: readonly MutableRow[], picked: Picked): void {
   const { words, bytes, nulls, present } = data
   const { name, type } = data.column
   const isJson = type === 'json'
   const { starts, lengths, values } = createTextCache(rows.length)
-  for (let row = 0; row < rows.length; row++) {
+  for (let i = 0; i < rows.length; i++) {
+    const row = picked === undefined ? i : (picked[i] as number)
     if (nulls > 0 && present[row] === 0) continue
     const start = words[row] as number
     const end = words[row + 1] as number
@@ -88,12 +92,12 @@ function decodeTexts(table: TableName, data: ColumnData, rows: readonly MutableR
     const isCached = length <= CACHED_BYTES_MAX
     const slot = isCached ? slotOf(values.length, bytes, start, length) : 0
     if (isCached && lengths[slot] === length && isSameText(bytes, start, starts[slot] as number, length)) {
-      ;(rows[row] as MutableRow)[name] = values[slot]
+      ;(rows[i] as MutableRow)[name] = values[slot]
       continue
     }
     const text = bytes.toString('utf8', start, end)
     const value = isJson ? parseJson(table, name, text) : text
-    ;(rows[row] as MutableRow)[name] = value
+    ;(rows[i] as MutableRow)[name] = value
     if (!isCached) continue
     starts[slot] = start
     lengths[slot] = length
@@ -101,49 +105,80 @@ function decodeTexts(table: TableName, data: ColumnData, rows: readonly MutableR
   }
 }
 
-function decodeWords(data: ColumnData, rows: readonly MutableRow[]): void {
+function decodeWords(data: ColumnData, rows: readonly MutableRow[], picked: Picked): void {
   const { words, nulls, present } = data
   const { name, type } = data.column
   const isBoolean = type === 'boolean'
-  for (let row = 0; row < rows.length; row++) {
+  for (let i = 0; i < rows.length; i++) {
+    const row = picked === undefined ? i : (picked[i] as number)
     if (nulls > 0 && present[row] === 0) continue
-    ;(rows[row] as MutableRow)[name] = isBoolean ? words[row] === 1 : words[row]
+    ;(rows[i] as MutableRow)[name] = isBoolean ? words[row] === 1 : words[row]
   }
 }
 
-function decodeIntegers(table: TableName, data: ColumnData, rows: readonly MutableRow[]): void {
+function decodeIntegers(table: TableName, data: ColumnData, rows: readonly MutableRow[], picked: Picked): void {
   const { nulls, present } = data
   const { name } = data.column
-  for (let row = 0; row < rows.length; row++) {
+  for (let i = 0; i < rows.length; i++) {
+    const row = picked === undefined ? i : (picked[i] as number)
     if (nulls > 0 && present[row] === 0) continue
-    ;(rows[row] as MutableRow)[name] = integerAt(table, data, row)
+    ;(rows[i] as MutableRow)[name] = integerAt(table, data, row)
   }
 }
 
-function decodeDoubles(data: ColumnData, rows: readonly MutableRow[]): void {
+function decodeDoubles(data: ColumnData, rows: readonly MutableRow[], picked: Picked): void {
   const { words, nulls, present } = data
   const { name } = data.column
-  const doubles = new Float64Array(words.buffer, words.byteOffset, rows.length)
-  for (let row = 0; row < rows.length; row++) {
+  const doubles = new Float64Array(words.buffer, words.byteOffset, data.rows)
+  for (let i = 0; i < rows.length; i++) {
+    const row = picked === undefined ? i : (picked[i] as number)
     if (nulls > 0 && present[row] === 0) continue
-    ;(rows[row] as MutableRow)[name] = doubles[row]
+    ;(rows[i] as MutableRow)[name] = doubles[row]
   }
 }
 
-function decodeColumn(table: TableName, data: ColumnData, rows: readonly MutableRow[]): void {
+function decodeColumn(table: TableName, data: ColumnData, rows: readonly MutableRow[], picked: Picked): void {
   if (data.nulls === data.rows) return
   switch (data.column.type) {
     case 'string':
     case 'json':
-      return decodeTexts(table, data, rows)
+      return decodeTexts(table, data, rows, picked)
     case 'int32':
     case 'boolean':
-      return decodeWords(data, rows)
+      return decodeWords(data, rows, picked)
     case 'int64':
     case 'timestamp':
-      return decodeIntegers(table, data, rows)
+      return decodeIntegers(table, data, rows, picked)
     case 'double':
-      return decodeDoubles(data, rows)
+      return decodeDoubles(data, rows, picked)
+  }
+}
+
+const blanks = new WeakMap<FileLayout, MutableRow>()
+
+/** A row is a copy of one that has all columns: adding them one by one would make it a slow dictionary. */
+function blankOf(layout: FileLayout): MutableRow {
+  const known = blanks.get(layout)
+  if (known !== undefined) return known
+  const names = layout.columns.slice(SCOPE_COLUMN_COUNT).map(({ name }) => [name, null])
+  const blank = JSON.parse(JSON.stringify(Object.fromEntries(names))) as MutableRow
+  blanks.set(layout, blank)
+  return blank
+}
+
+/** Rows with null in every column, to be filled. */
+export function blankRows(layout: FileLayout, count: number): LooseRow[] {
+  const blank = blankOf(layout)
+  const rows: MutableRow[] = []
+  for (let row = 0; row < count; row++) rows.push({ ...blank })
+  return rows as LooseRow[]
+}
+
+/** Gives the rows what these columns say of the picked ones, in this order; a column that is missing is left as it is. */
+export function fillRows(layout: FileLayout, columns: GroupColumns, rows: readonly LooseRow[], picked?: readonly number[]): void {
+  for (let place = SCOPE_COLUMN_COUNT; place < columns.length; place++) {
+    const data = columns[place]
+    if (data !== undefined) decodeColumn(layout.table, data, rows as readonly MutableRow[], picked)
   }
 }
 
@@ -151,11 +186,7 @@ function decodeColumn(table: TableName, data: ColumnData, rows: readonly Mutable
 export function decodeColumns(layout: FileLayout, columns: GroupColumns): LooseRow[] {
   const count = columns[layout.row_version]?.rows
   assert(count !== undefined, `Rows of ${layout.table} were decoded without their row_version.`)
-  // A row is a copy of one that has all columns: adding them one by one would make it a slow dictionary.
-  const names = layout.columns.slice(SCOPE_COLUMN_COUNT).map(({ name }) => [name, null])
-  const blank = JSON.parse(JSON.stringify(Object.fromEntries(names))) as MutableRow
-  const rows: MutableRow[] = []
-  for (let row = 0; row < count; row++) rows.push({ ...blank })
-  for (const data of columns.slice(SCOPE_COLUMN_COUNT)) if (data !== undefined) decodeColumn(layout.table, data, rows)
-  return rows as LooseRow[]
+  const rows = blankRows(layout, count)
+  fillRows(layout, columns, rows)
+  return rows
 }

@@ -1,31 +1,27 @@
-// Rows of table files by key, from row groups in memory or decoded for it. It reads the key columns of a group first, and
-// the others only where a key is there.
+// Rows of table files by key, decoded for it: of a group no more than what lies around them.
 
 import { keyText, type LooseRow, type RowKey } from '../../projections/tables.js'
 import type { ColumnData } from '../columns/column-data.js'
 import type { FileLayout } from '../columns/file-column.js'
 import { columnsOfKeys } from '../columns/key-order.js'
 import { declaredPlaces } from '../columns/parquet-reader.js'
-import { integerAt } from '../columns/row-decoder.js'
+import { blankRows, fillRows, integerAt } from '../columns/row-decoder.js'
 import type { GroupFile } from './group-cache.js'
-import { findKeys, sortedKeys } from './key-search.js'
-import { pickRows } from './row-picker.js'
+import { findKeys, type OnHits, sortedKeys } from './key-search.js'
 
 /** In no order; a key comes once for each file that has it. */
 export async function findRows(layout: FileLayout, files: readonly GroupFile[], keys: readonly RowKey[]): Promise<LooseRow[]> {
   const sorted = sortedKeys(keys)
   const wanted = columnsOfKeys(layout, sorted)
   const places = declaredPlaces(layout)
-  const found = await Promise.all(
-    files.map(async (file) => {
-      const rows: LooseRow[] = []
-      for await (const hits of findKeys(layout, file, wanted, sorted.length)) {
-        for (const row of pickRows(layout, await file.columns(hits.group, places), hits.rows)) rows.push(row)
-      }
-      return rows
-    }),
-  )
-  return found.flat()
+  const found: LooseRow[] = []
+  const onHits: OnHits = (columns, rows) => {
+    const decoded = blankRows(layout, rows.length)
+    fillRows(layout, columns, decoded, rows)
+    for (const row of decoded) found.push(row)
+  }
+  await Promise.all(files.map((file) => findKeys(layout, file, places, wanted, sorted.length, onHits)))
+  return found
 }
 
 /** The highest version of each key that is there, by key text. */
@@ -36,18 +32,16 @@ export async function findVersions(
 ): Promise<ReadonlyMap<string, number>> {
   const sorted = sortedKeys(keys)
   const wanted = columnsOfKeys(layout, sorted)
+  const places = [...new Set([...layout.key, layout.row_version])]
   const highest = new Map<string, number>()
-  const search = async (file: GroupFile) => {
-    for await (const hits of findKeys(layout, file, wanted, sorted.length)) {
-      const columns = await file.columns(hits.group, [layout.row_version])
-      const versions = columns[layout.row_version] as ColumnData
-      hits.rows.forEach((row, i) => {
-        const text = keyText(sorted[hits.keys[i] as number] as RowKey)
-        const version = integerAt(layout.table, versions, row)
-        if (version > (highest.get(text) ?? Number.NEGATIVE_INFINITY)) highest.set(text, version)
-      })
-    }
+  const onHits: OnHits = (columns, rows, asked) => {
+    const versions = columns[layout.row_version] as ColumnData
+    rows.forEach((row, i) => {
+      const text = keyText(sorted[asked[i] as number] as RowKey)
+      const version = integerAt(layout.table, versions, row)
+      if (version > (highest.get(text) ?? Number.NEGATIVE_INFINITY)) highest.set(text, version)
+    })
   }
-  await Promise.all(files.map(search))
+  await Promise.all(files.map((file) => findKeys(layout, file, places, wanted, sorted.length, onHits)))
   return highest
 }

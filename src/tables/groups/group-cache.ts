@@ -1,25 +1,37 @@
 // Decoded columns of row groups that were asked for lately, and the footers of their files: within a bound in bytes,
-// however large the tables are. A file is opened for each read and not kept open, so that whoever removes it has its
-// room at once. It never copies what nobody asked for.
+// however large the tables are. A file is open only while somebody reads from it, so that whoever removes it has its room
+// at once. It never copies what nobody asked for.
 
-import { stat } from 'node:fs/promises'
+import { type FileHandle, stat } from 'node:fs/promises'
 import { corrupt, missing, unavailable } from '../../core/errors.js'
 import type { RowKey } from '../../projections/tables.js'
 import type { GroupColumns } from '../columns/arrow-memory.js'
-import { type ColumnData, copyColumn, dataBytes } from '../columns/column-data.js'
+import { addRun, appendRuns, type ColumnData, copyColumn, createColumnBuilder, createRuns, dataBytes } from '../columns/column-data.js'
 import type { FileLayout } from '../columns/file-column.js'
 import { columnsOfKey } from '../columns/key-order.js'
-import { type FileBytes, openHandle, openParquet, type ParquetReader, RUN_VERIFY, readRange } from '../columns/parquet-reader.js'
+import {
+  type FileBytes,
+  openHandle,
+  openParquet,
+  type ParquetReader,
+  type RowRange,
+  RUN_VERIFY,
+  readRange,
+} from '../columns/parquet-reader.js'
 import { loadParquet } from '../columns/parquet-writer.js'
 
 /** A file that may be asked for any column of any group. */
 export type GroupFile = {
   readonly layout: FileLayout
   readonly group_rows: readonly number[]
-  /** Key columns of each group's first row, as far as somebody looked: one row each. */
-  readonly first_keys: (GroupColumns | undefined)[]
+  /** Key columns of the file's first row. */
+  readonly first_key: GroupColumns
+  /** Key columns of the group's first row, and of every `MARK_ROWS`th after it. */
+  readonly marks: (group: number) => Promise<GroupColumns>
   /** Columns by place, these among them; one without any value in the group is absent. Whoever holds them keeps them. */
   readonly columns: (group: number, places: readonly number[]) => Promise<GroupColumns>
+  /** Columns of these rows alone, of which nothing is kept: they are void when `use` returns. */
+  readonly read: (group: number, places: readonly number[], rows: RowRange, use: (columns: GroupColumns) => void) => Promise<void>
 }
 
 export type FileAt = { readonly path: string; readonly min_key: RowKey }
@@ -37,11 +49,17 @@ type GroupCache = {
 const CHUNKS_MAX = 32_768
 
 /** Keys of groups are looked at far more often than the rest of each, and take a fifth of it: they may stay until they
- *  are half of everything. */
+ *  are half of everything; and marks, a sixteenth of them, until they are a quarter. */
 const KEY_SHARE_MAX = 0.5
+const MARK_SHARE_MAX = 0.25
 
-/** What keys are found by in a group, or the rest of it. */
-type Kind = 'key' | 'rest'
+/** Rows from one mark to the next: decoding so many costs a tenth more than one of them, and the marks of a million rows of
+ *  partition status take 4 MB. */
+export const MARK_ROWS = 16
+
+/** What a row is found by between others of its group, the keys of every row, or the rest of it. */
+type Kind = 'marks' | 'key' | 'rest'
+const KINDS: readonly Kind[] = ['marks', 'key', 'rest']
 
 type Entry = {
   readonly file: CachedFile
@@ -56,6 +74,7 @@ type Entry = {
 type CachedFile = GroupFile & {
   readonly path: string
   readonly reader: ParquetReader
+  readonly closeHandle: () => Promise<void>
   readonly entries: Readonly<Record<Kind, Map<number, Entry>>>
   users: number
   is_dropped: boolean
@@ -64,8 +83,8 @@ type CachedFile = GroupFile & {
 export function createGroupCache(bytes_max: number): GroupCache {
   /** In the order of their last use, as are the entries. */
   const files = new Map<string, Promise<CachedFile>>()
-  const entries: Readonly<Record<Kind, Set<Entry>>> = { key: new Set(), rest: new Set() }
-  const bytes: Record<Kind, number> = { key: 0, rest: 0 }
+  const entries: Readonly<Record<Kind, Set<Entry>>> = { key: new Set(), rest: new Set(), marks: new Set() }
+  const bytes: Record<Kind, number> = { marks: 0, key: 0, rest: 0 }
   const running = new Set<Promise<unknown>>()
   let chunks = 0
   let isClosed = false
@@ -91,7 +110,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
       (file) => {
         chunks -= file.reader.chunk_count
         file.is_dropped = true
-        for (const kind of ['key', 'rest'] as const) for (const entry of [...file.entries[kind].values()]) dropEntry(entry)
+        for (const kind of KINDS) for (const entry of [...file.entries[kind].values()]) dropEntry(entry)
         if (file.users === 0) file.reader.close()
       },
       () => undefined,
@@ -109,7 +128,8 @@ export function createGroupCache(bytes_max: number): GroupCache {
     const copies = await entry.file.reader.read(entry.group, places, (columns) =>
       places.map((place) => {
         const data = columns[place]
-        return data === undefined || data.nulls === data.rows ? undefined : copyColumn(data)
+        if (data === undefined || data.nulls === data.rows) return undefined
+        return entry.kind === 'marks' ? copyMarks(data) : copyColumn(data)
       }),
     )
     let added = 0
@@ -123,8 +143,9 @@ export function createGroupCache(bytes_max: number): GroupCache {
     // Dropped meanwhile: whoever waits for it has its columns, and nobody counts them.
     if (!entries[entry.kind].has(entry)) return
     bytes[entry.kind] += added
-    shrink('key', bytes_max * KEY_SHARE_MAX, entry)
-    shrink('rest', bytes_max - bytes.key, entry)
+    shrink('marks', bytes_max * MARK_SHARE_MAX, entry)
+    shrink('key', bytes_max * KEY_SHARE_MAX - bytes.marks, entry)
+    shrink('rest', bytes_max - bytes.marks - bytes.key, entry)
   }
 
   function entryOf(file: CachedFile, group: number, kind: Kind): Entry {
@@ -149,6 +170,21 @@ export function createGroupCache(bytes_max: number): GroupCache {
     return rest.map((data, place) => data ?? key[place])
   }
 
+  async function readRows(
+    file: CachedFile,
+    group: number,
+    places: readonly number[],
+    rows: RowRange,
+    use: (columns: GroupColumns) => void,
+  ): Promise<void> {
+    try {
+      await file.reader.read(group, places, use, rows)
+    } catch (error) {
+      forget(file.path)
+      throw error
+    }
+  }
+
   async function loaded(entry: Entry, places: readonly number[]): Promise<GroupColumns> {
     if (places.every((place) => entry.places.has(place))) return entry.columns
     // One after the other: what somebody else is loading is not read a second time.
@@ -164,17 +200,24 @@ export function createGroupCache(bytes_max: number): GroupCache {
   }
 
   async function openFile(layout: FileLayout, { path, min_key }: FileAt): Promise<CachedFile> {
-    const reader = await openParquet(loadParquet(), layout, path, await bytesOf(path))
+    const bytes = await bytesOf(path)
+    const reader = await openParquet(loadParquet(), layout, path, bytes).catch(async (error: unknown) => {
+      await bytes.close()
+      throw error
+    })
     const file: CachedFile = {
       layout,
       path,
       reader,
+      closeHandle: bytes.close,
       group_rows: reader.group_rows,
-      first_keys: [columnsOfKey(layout, min_key)],
-      entries: { key: new Map(), rest: new Map() },
+      first_key: columnsOfKey(layout, min_key),
+      marks: (group) => loaded(entryOf(file, group, 'marks'), layout.key),
+      entries: { marks: new Map(), key: new Map(), rest: new Map() },
       users: 0,
       is_dropped: false,
       columns: (group, places) => columnsOf(file, group, places),
+      read: (group, places, rows, use) => readRows(file, group, places, rows, use),
     }
     chunks += reader.chunk_count
     return file
@@ -199,9 +242,11 @@ export function createGroupCache(bytes_max: number): GroupCache {
     }
   }
 
-  function release(file: CachedFile): void {
+  async function release(file: CachedFile): Promise<void> {
     file.users--
-    if (file.is_dropped && file.users === 0) file.reader.close()
+    if (file.users > 0) return
+    if (file.is_dropped) file.reader.close()
+    await file.closeHandle()
   }
 
   async function useFiles<T>(layout: FileLayout, wanted: readonly FileAt[], run: (files: readonly GroupFile[]) => Promise<T>): Promise<T> {
@@ -211,7 +256,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
       for (const outcome of settled) if (outcome.status === 'rejected') throw outcome.reason
       return await run(held)
     } finally {
-      for (const file of held) release(file)
+      await Promise.all(held.map(release))
     }
   }
 
@@ -235,6 +280,14 @@ export function createGroupCache(bytes_max: number): GroupCache {
   }
 }
 
+function copyMarks(data: ColumnData): ColumnData {
+  const runs = createRuns(Math.ceil(data.rows / MARK_ROWS))
+  for (let row = 0; row < data.rows; row += MARK_ROWS) addRun(runs, 0, row, row + 1)
+  const builder = createColumnBuilder(data.column, runs.length)
+  appendRuns(builder, [data], runs, runs.length)
+  return copyColumn(builder)
+}
+
 async function sizeOf(path: string): Promise<number> {
   try {
     return (await stat(path)).size
@@ -243,18 +296,29 @@ async function sizeOf(path: string): Promise<number> {
   }
 }
 
-/** A file of another size is not the one whose footer is known. */
-async function bytesOf(path: string): Promise<FileBytes> {
+/** The file is open from the first read until `close`. One of another size is not the one whose footer is known. */
+async function bytesOf(path: string): Promise<FileBytes & { readonly close: () => Promise<void> }> {
   const size = await sizeOf(path)
-  const read = async (start: number, end: number): Promise<ArrayBuffer> => {
+  let opened: Promise<FileHandle> | undefined
+  const open = async (): Promise<FileHandle> => {
     const handle = await openHandle(path)
-    try {
-      const found = await handle.stat()
-      if (found.size !== size) throw corrupt(`${path} has ${found.size} bytes where it had ${size}. ${RUN_VERIFY}`)
-      return await readRange(handle, path, start, end)
-    } finally {
-      await handle.close()
-    }
+    const found = await handle.stat()
+    if (found.size === size) return handle
+    await handle.close()
+    throw corrupt(`${path} has ${found.size} bytes where it had ${size}. ${RUN_VERIFY}`)
   }
-  return { size, read }
+  return {
+    size,
+    async read(start, end) {
+      opened ??= open()
+      return readRange(await opened, path, start, end)
+    },
+    async close() {
+      const closing = opened
+      // Whoever reads after this opens it anew.
+      opened = undefined
+      const handle = await closing?.catch(() => undefined)
+      await handle?.close()
+    },
+  }
 }

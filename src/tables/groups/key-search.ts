@@ -1,36 +1,25 @@
-// Where a key is in a sorted file: which row group, then which row, by halves. It decodes key columns alone, and of a
-// group's first row only once.
+// Where a key is in a sorted file: which row group, then which few rows of it, by halves over keys in memory, and then which
+// row, in what is decoded of them.
 
 import { compareKeys, type RowKey } from '../../projections/tables.js'
 import type { GroupColumns } from '../columns/arrow-memory.js'
-import type { ColumnData } from '../columns/column-data.js'
 import type { FileLayout } from '../columns/file-column.js'
-import { columnsOfKey, compareRows } from '../columns/key-order.js'
-import { rowKeyAt } from '../columns/row-decoder.js'
-import type { GroupFile } from './group-cache.js'
+import { compareRows } from '../columns/key-order.js'
+import { type GroupFile, MARK_ROWS } from './group-cache.js'
+import { GAP_ROWS_MAX } from './row-picker.js'
 
 /** True from some row on. */
 export type IsPast = (columns: GroupColumns, row: number) => boolean
 
-async function firstKeyOf(file: GroupFile, group: number): Promise<GroupColumns> {
-  const known = file.first_keys[group]
-  if (known !== undefined) return known
-  const { layout } = file
-  const columns = await file.columns(group, layout.key)
-  const first = columnsOfKey(layout, rowKeyAt(layout, columns as readonly ColumnData[], 0))
-  file.first_keys[group] = first
-  return first
-}
-
 /** The last group that begins with a row that is not past; -1 when there is none. */
 export async function lastGroupBefore(file: GroupFile, isPast: IsPast): Promise<number> {
   // A file that is begun at its first row needs no search.
-  if (isPast(await firstKeyOf(file, 0), 0)) return -1
+  if (isPast(file.first_key, 0)) return -1
   let low = 1
   let high = file.group_rows.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (isPast(await firstKeyOf(file, middle), 0)) high = middle
+    if (isPast(await file.marks(middle), 0)) high = middle
     else low = middle + 1
   }
   return low - 1
@@ -53,8 +42,8 @@ export function firstPast(columns: GroupColumns, start: number, end: number, isP
   return low
 }
 
-/** Rows of one group, and which of the keys each has. */
-type Hits = { readonly group: number; readonly rows: readonly number[]; readonly keys: readonly number[] }
+/** Decoded columns of a few rows, and which of these rows have which of the keys. Void when the call returns. */
+export type OnHits = (columns: GroupColumns, rows: readonly number[], keys: readonly number[]) => void
 
 /** Sorted keys, each once. */
 export function sortedKeys(keys: readonly RowKey[]): readonly RowKey[] {
@@ -62,8 +51,15 @@ export function sortedKeys(keys: readonly RowKey[]): readonly RowKey[] {
   return sorted.filter((key, i) => i === 0 || compareKeys(sorted[i - 1] as RowKey, key) !== 0)
 }
 
-/** The rows of a file that have one of so many sorted keys, group after group. */
-export async function* findKeys(layout: FileLayout, file: GroupFile, keys: GroupColumns, count: number): AsyncGenerator<Hits> {
+/** The rows of a file that have one of so many sorted keys, a few at a time, with these columns, the key's among them. */
+export async function findKeys(
+  layout: FileLayout,
+  file: GroupFile,
+  places: readonly number[],
+  keys: GroupColumns,
+  count: number,
+  onHits: OnHits,
+): Promise<void> {
   for (let next = 0; next < count; ) {
     const isPast: IsPast = (columns, row) => compareRows(layout, columns, row, keys, next) > 0
     const group = await lastGroupBefore(file, isPast)
@@ -73,27 +69,66 @@ export async function* findKeys(layout: FileLayout, file: GroupFile, keys: Group
       (first) => firstPast(keys, next, count, (_, key) => compareRows(layout, keys, key, first, 0) >= 0),
       count,
     )
-    if (group < 0) {
-      next = end
-      continue
-    }
-    const columns = await file.columns(group, layout.key)
-    const rows: number[] = []
-    const found: number[] = []
-    for (let key = next, from = 0; key < end; key++) {
-      from = firstPast(columns, from, file.group_rows[group] as number, (_, row) => compareRows(layout, columns, row, keys, key) >= 0)
-      if (from === file.group_rows[group]) break
-      if (compareRows(layout, columns, from, keys, key) !== 0) continue
-      rows.push(from)
-      found.push(key)
-    }
-    if (rows.length > 0) yield { group, rows, keys: found }
+    if (group >= 0) await findInGroup(file, group, places, keys, next, end, onHits)
     next = end
   }
+}
+
+/** Looks for the keys from `next` up to `end`, none of which comes before the group's first row. */
+async function findInGroup(
+  file: GroupFile,
+  group: number,
+  places: readonly number[],
+  keys: GroupColumns,
+  next: number,
+  end: number,
+  onHits: OnHits,
+): Promise<void> {
+  const { layout } = file
+  const count = file.group_rows[group] as number
+  const marks = await file.marks(group)
+  const markCount = Math.ceil(count / MARK_ROWS)
+  /** The last mark that is not behind the key, from that one on. */
+  const markOf = (key: number, from: number) =>
+    firstPast(marks, from, markCount, (_, mark) => compareRows(layout, marks, mark, keys, key) > 0) - 1
+  for (let key = next, mark = markOf(key, 0); key < end; ) {
+    const first = key
+    const start = Math.max(0, mark) * MARK_ROWS
+    let stop = start + MARK_ROWS
+    for (key++; key < end; key++) {
+      mark = markOf(key, mark)
+      if (mark * MARK_ROWS - stop > GAP_ROWS_MAX) break
+      stop = (mark + 1) * MARK_ROWS
+    }
+    const last = key
+    const stretch = { start, end: Math.min(stop, count) }
+    await file.read(group, places, stretch, (columns) => searchStretch(layout, columns, stretch.end - start, keys, first, last, onHits))
+  }
+}
+
+function searchStretch(
+  layout: FileLayout,
+  columns: GroupColumns,
+  rows: number,
+  keys: GroupColumns,
+  first: number,
+  last: number,
+  onHits: OnHits,
+): void {
+  const found: number[] = []
+  const asked: number[] = []
+  for (let key = first, row = 0; key < last; key++) {
+    row = firstPast(columns, row, rows, (_, at) => compareRows(layout, columns, at, keys, key) >= 0)
+    if (row === rows) break
+    if (compareRows(layout, columns, row, keys, key) !== 0) continue
+    found.push(row)
+    asked.push(key)
+  }
+  if (found.length > 0) onHits(columns, found, asked)
 }
 
 /** Which key is the first of a later group. */
 async function endOfGroup(file: GroupFile, group: number, endBefore: (first: GroupColumns) => number, count: number): Promise<number> {
   const following = file.group_rows[group + 1]
-  return following === undefined ? count : endBefore(await firstKeyOf(file, group + 1))
+  return following === undefined ? count : endBefore(await file.marks(group + 1))
 }

@@ -197,12 +197,12 @@ async function decodePicks(layout: FileLayout, picks: readonly Pick[]): Promise<
   const places = declaredPlaces(layout)
   for (const [file, groups] of byGroup) {
     for (const [group, indexes] of groups) {
-      const columns = await file.columns(group, places)
       for (let start = 0; start < indexes.length; start += DECODED_ROWS_A_STEP) {
         if (start > 0) await letOthersRun()
         const step = indexes.slice(start, start + DECODED_ROWS_A_STEP)
         const rows = step.map((i) => (picks[i] as Pick).row)
-        pickRows(layout, columns, rows).forEach((row, i) => {
+        const picked = await pickRows(file, group, places, rows)
+        picked.forEach((row, i) => {
           decoded[step[i] as number] = row
         })
       }

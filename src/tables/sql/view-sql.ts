@@ -4,17 +4,19 @@
 import { instantText } from '../../core/time.js'
 import type { ExpiryCut } from '../../projections/retention.js'
 import { compareKeys, type TableName, tableNamed } from '../../projections/tables.js'
+import type { FileAt } from '../cold/files-at.js'
 import { FILE_LAYOUTS } from '../columns/file-column.js'
 import { quote, sqlTypeOf } from '../parquet-query.js'
-import type { Part } from '../revision.js'
 
 /** A file of the table, and where whoever runs the SQL finds it. */
-export type ViewFile = Pick<Part, 'min_key' | 'max_key' | 'period' | 'periods'> & { readonly path: string }
+export type ViewFile = Pick<FileAt, 'min_key' | 'max_key' | 'period' | 'periods' | 'day' | 'is_late'> & { readonly path: string }
 
 const named = (name: string): string => `"${name}"`
 
 export function viewSql(table: TableName, files: readonly ViewFile[], cut: ExpiryCut | undefined): string {
-  const [alone, together] = apart(table, files)
+  const settled = files.filter(isSettled)
+  const above = files.filter((file) => !isSettled(file))
+  const [alone, together] = apart(table, above)
   const { key } = tableNamed(table)
   // Versions first and expiry afterwards: an expired row still hides the older versions of its key.
   const newest = `QUALIFY row_number() OVER (PARTITION BY ${key.map(named).join(', ')} ORDER BY "row_version" DESC) = 1`
@@ -22,10 +24,22 @@ export function viewSql(table: TableName, files: readonly ViewFile[], cut: Expir
     noRow(table),
     ...(alone.length === 0 ? [] : [`SELECT * FROM ${readFiles(alone)}`]),
     ...(together.length === 0 ? [] : [`SELECT * FROM ${readFiles(together)} ${newest}`]),
+    ...(settled.length === 0 ? [] : [settledSql(table, settled, above)]),
   ]
   const columns = FILE_LAYOUTS[table].columns.map(({ name }) => named(name)).join(', ')
   const live = cut === undefined ? '' : ` WHERE "${cut.column}" IS NULL OR "${cut.column}" >= TIMESTAMPTZ '${instantText(cut.at)}'`
   return `SELECT ${columns} FROM (${sources.join(' UNION ALL BY NAME ')})${live}`
+}
+
+/** Of the cold parts no two have the same key, but for those that are late. */
+const isSettled = ({ day, is_late }: ViewFile): boolean => day !== undefined && is_late !== true
+
+/** Years of rows whose versions need not be compared with each other: memory holds the keys of what is above them alone. */
+function settledSql(table: TableName, settled: readonly ViewFile[], above: readonly ViewFile[]): string {
+  const rows = `SELECT * FROM ${readFiles(settled)} AS settled`
+  if (above.length === 0) return rows
+  const isSameKey = tableNamed(table).key.map((column) => `above.${named(column)} = settled.${named(column)}`)
+  return `${rows} WHERE NOT EXISTS (SELECT 1 FROM ${readFiles(above)} AS above WHERE ${isSameKey.join(' AND ')})`
 }
 
 /** Has the table's columns and their types. Whoever reads it all the same is told why there is nothing. */

@@ -1,0 +1,134 @@
+// Guards of cold parts and of the filters over days: what goes and when, what is read where, and what collection keeps.
+
+import { type Check, type Mutant, turn } from './mutant.js'
+
+const MOVE = 'src/compactor/base/cold.ts'
+const LISTS = 'src/compactor/base/cold-lists.ts'
+const REACH = 'src/compactor/reach.ts'
+const FIND = 'src/tables/cold/find.ts'
+
+const cold = (title: string): Check => turn('cold', title)
+const days = (title: string): Check => turn('day-filters', title)
+
+const APART = 'has in the base what is younger than the limit, and in cold parts, a day each, all else'
+const CHANGED = 'is read as it is now: from above the base, from the base, and as a late one from another part'
+const KEPT = 'is whole to every check, and loses to collection what nobody needs any more'
+const GO = 'go with their day, and are kept until then'
+
+export const COLD: readonly Mutant[] = [
+  {
+    name: 'rows that go cold a day too early',
+    edits: [
+      {
+        file: 'src/projections/retention.ts',
+        find: 'floorTo(fold_time, DAY_MS) - cold_after_days * DAY_MS',
+        replace: 'floorTo(fold_time, DAY_MS) - (cold_after_days - 1) * DAY_MS',
+      },
+    ],
+    killed_by: cold('goes by fold time alone, and by whole days of it'),
+  },
+  {
+    name: 'rows that have gone cold left in the base as well',
+    edits: [{ file: MOVE, find: "cold: { test: tests.all, keeps: 'hot' },", replace: '' }],
+    killed_by: cold(APART),
+  },
+  {
+    name: 'tasks that stay when their run goes',
+    edits: [
+      {
+        file: MOVE,
+        find: "if (cold.by === 'run') return testsByRun(moved.get('runs')?.ids ?? NO_IDS)",
+        replace: "if (cold.by === 'run') return undefined",
+      },
+    ],
+    killed_by: { file: 'test/contract/sql.test.ts', title: 'has the rows of cold parts, and those above them, as the reader has them' },
+  },
+  {
+    name: 'a move by a process whose version is not the workspace’s',
+    edits: [{ file: 'src/compactor/merge.ts', find: ' && pointer.fold_version === FOLD_VERSION', replace: '' }],
+    killed_by: cold('that is older reads no cold parts, and none are made before the first turn of this one'),
+  },
+  {
+    name: 'a checkpoint of a turn that forgets the cold parts',
+    edits: [{ file: 'src/compactor/publish.ts', find: 'cold: snapshot?.checkpoint.cold ?? new Map(),', replace: 'cold: new Map(),' }],
+    killed_by: cold('that is newer takes them over with its first checkpoint'),
+  },
+  {
+    name: 'a newer version in a late part passed over by pages',
+    edits: [{ file: 'src/tables/page.ts', find: 'is_late === true)', replace: 'is_late === false)' }],
+    killed_by: cold(CHANGED),
+  },
+  {
+    name: 'the oldest cold version of a key taken for the newest',
+    edits: [{ file: FIND, find: 'lists.toReversed()', replace: 'lists' }],
+    killed_by: cold(CHANGED),
+  },
+  {
+    name: 'sub-lists opened for rows that are not over',
+    edits: [
+      {
+        file: FIND,
+        find: 'if (lists.length === 0 || asksForOpen(table, where)) return NO_PARTS',
+        replace: 'if (lists.length === 0) return NO_PARTS',
+      },
+    ],
+    killed_by: cold('opens none for runs that are not over'),
+  },
+  {
+    name: 'sub-lists opened whatever instants they have',
+    edits: [{ file: FIND, find: 'if (!timesFit(list, where) || ', replace: 'if (' }],
+    killed_by: cold('opens no sub-list for a page of the last day, and one month after the other for what is older'),
+  },
+  {
+    name: 'a filter that misses the keys of a part',
+    edits: [
+      {
+        file: 'src/compactor/base/filters.ts',
+        find: 'for (const part of parts) {\n    for await',
+        replace: 'for (const part of parts.slice(1)) {\n    for await',
+      },
+    ],
+    killed_by: cold('finds each of its rows by key'),
+  },
+  {
+    name: 'a finished month written again',
+    edits: [{ file: LISTS, find: 'list.filters.length > 0 || !isOver ?', replace: '!isOver ?' }],
+    killed_by: cold('names one sub-list a month, of which a finished one never changes again'),
+  },
+  {
+    name: 'sub-lists that collection takes for orphans',
+    edits: [{ file: REACH, find: '    files.add(list.name)\n', replace: '' }],
+    killed_by: cold(KEPT),
+  },
+  {
+    name: 'cold parts that collection takes for orphans',
+    edits: [{ file: REACH, find: '    addParts(files, (await openColdList(list)) ?? [])\n', replace: '' }],
+    killed_by: cold(KEPT),
+  },
+  {
+    name: 'sub-lists that collection never looks at',
+    edits: [{ file: 'src/compactor/collect.ts', find: '[...lists, ...files]', replace: '[...lists.slice(lists.length), ...files]' }],
+    killed_by: cold(KEPT),
+  },
+  {
+    name: 'filters over a day that collection takes for orphans',
+    edits: [{ file: REACH, find: '    if (day_filter !== undefined) files.add(day_filter)\n', replace: '' }],
+    killed_by: days(GO),
+  },
+  {
+    name: 'a filter over a day that is not over',
+    edits: [{ file: 'src/compactor/base/day-filters.ts', find: 'day + DAY_MS <= instantMs(fold_time) && ', replace: '' }],
+    killed_by: days('have one filter a finished day, and none of today'),
+  },
+  {
+    name: 'filters over days that nobody asks',
+    edits: [
+      {
+        file: 'src/tables/lookup.ts',
+        find: 'part.day_filter === undefined ? sorted : (ofDay.get(part.day_filter) ?? sorted)',
+        replace: 'sorted',
+      },
+    ],
+    killed_by: days('are asked by the day: of a key that is nowhere no hour of a finished one'),
+  },
+]
