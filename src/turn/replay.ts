@@ -62,11 +62,11 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
     let held_events = 0
     for await (const revision of readRevisions(deps.live.store, pointer)) {
       const pending = pendingAfter(before)
-      const { listing_window_ms } = revision
+      // The fold knows what was set since; how long rows are kept by it the revision says.
       const retention = revision.retention_defaults ?? revision.retention
       const read = await readRecorded(revision)
       const stored = revision.segments.map((segment, at) => ({ head: headOf(segment), bytes: read[at] as Uint8Array }))
-      const foldDeps = { ...deps.live, scope: deps.scope, retention, listing_window_ms }
+      const foldDeps = { ...deps.live, scope: deps.scope, retention, listing_window_ms: revision.listing_window_ms }
       for (const slice of slicesOf(stored)) await foldSegments(foldDeps, rows, done.lookup, pending, slice)
       rows.stamp(revision.sequence)
       if (differences.length < DIFFERENCES_MAX) differences.push(...compareRecord(revision, pending, rows, retention))

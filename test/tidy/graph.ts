@@ -44,6 +44,7 @@ export async function cruise(cwd: string, folders: readonly string[]): Promise<G
 /** What a person, a script, a user's module or another process names. Every test file is one as well. */
 export const ENTRIES = [
   'src/cli/main.ts',
+  'src/bin/compare-thread.ts',
   'src/cli/local/dev/guard-main.ts',
   'src/sdk/index.ts',
   'src/workflows/index.ts',

@@ -11,7 +11,7 @@ import type { Lines } from './spill-file.js'
 export type SpilledRun = { readonly table: TableName; readonly start: number; readonly end: number }
 
 /** Of each run at a time: hundreds are read at once. */
-const READ_BYTES = 64 * 1_024
+const READ_BYTES = 16 * 1_024
 
 /** Every row of a table in key order, from runs of which the oldest comes first. */
 export const rowsInOrder =
