@@ -666,7 +666,9 @@ describe('pack', () => {
       expect(await on('pack', '--dry-run')).toMatchObject({ code: 0, stdout: '18 segments of 2 pages would be packed.' })
       expect(await on('pack')).toMatchObject({
         code: 0,
-        stdout: expect.stringMatching(/^Packed 18 segments of 2 pages into 2 packs of \d+ bytes, and removed 18 single segments\.$/),
+        stdout: expect.stringMatching(
+          /^Packed 18 segments of 2 pages into 2 packs of \d+ bytes, and removed 18 single segments\. Bound the revisions of 2 pages, and removed \d single revisions\.$/,
+        ),
       })
       const segments = (rows: readonly Row[]) => rows.map(({ segment }) => segment)
       expect(segments(jsonOf(await on('tail', '--limit', '1000', '--json')))).toEqual(segments(before))
@@ -677,6 +679,8 @@ describe('pack', () => {
         pack_count: 0,
         pack_bytes: 0,
         deleted_count: 0,
+        bound_count: 0,
+        revisions_deleted_count: 0,
         left: [],
       })
     },
