@@ -83,11 +83,10 @@ export function stockAfter(flow: Flow, coefficients: Coefficients, setting: Sett
     revisions: { count: revisions_per_s * single_s, bytes: single_s * revisionBytes(flow, coefficients) },
     volumes: { count: pages, bytes: pages * page_s * revisionBytes(flow, coefficients) * coefficients.volume_bytes_ratio },
     checkpoints: {
-      count: merges_per_s * seconds + 1,
+      count: kept.checkpoints + 1,
       // Each lists the whole base of its time, and what is named in open minutes.
       bytes:
-        merges_per_s *
-        seconds *
+        kept.checkpoints *
         (coefficients.checkpoint_part_bytes * base.listed + coefficients.checkpoint_segment_bytes * segments_per_s * OPEN_S),
     },
     chain: { count: Math.floor(revisions / page_revisions), bytes: revisions * CHAIN_ENTRY_BYTES },
@@ -153,8 +152,7 @@ function baseAfter({ events_per_s, merges_per_s }: Flow, coefficients: Coefficie
   const day_s = Math.min(seconds, s(DAY_MS) + look_s)
   const rewritten = events_per_s * day_s * coefficients.base_bytes_per_event * (runsAfter(merges_per_s * day_s) / 2)
   const bytes = events_per_s * (seconds * coefficients.base_bytes_per_event + keys_s * coefficients.key_bytes_per_event) + rewritten
-  // Of what grows with time half, on average since the beginning.
-  const listed = (runs + keys / 2 + (live - runs - keys - cold) / 2) / FILES_A_PART
+  const listed = (live - cold) / FILES_A_PART
   return { files: live, bytes, listed }
 }
 
@@ -186,9 +184,10 @@ export function callsOfDay(flow: Flow, coefficients: Coefficients, setting: Sett
   const open = segments_per_s * OPEN_S
   const pagesOf = (names: number) => Math.max(1, Math.ceil(names / PAGE_SIZE))
   const open_pages = pagesOf(open) * (open > PAGE_SIZE ? 2 : 1)
-  // It reads every revision back to the oldest segment that is listed, one after the other.
-  const window_s = Math.min(seconds, listing_window_s + page_revisions / revisions_per_s)
-  const window_reads = revisions_per_s * window_s * coefficients.window_gets_a_revision
+  // It reads what was published since the look before it, begins a minute early, and walks back to the last full page.
+  const since_s = Math.min(seconds, look_s + s(MINUTE_MS))
+  const walked = Math.min(revisions_per_s * seconds, page_revisions / 2)
+  const window_reads = revisions_per_s * since_s * coefficients.window_gets_a_revision + walked
   const looks = day / (look_s + window_reads * get_s)
   const pages = (revisions_per_s * day) / page_revisions
   const page_segments = segments_per_s * (page_revisions / revisions_per_s)

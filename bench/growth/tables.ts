@@ -90,7 +90,7 @@ export function flowTable(coefficients: Coefficients, prices: Prices): string {
     row('L0 files of a publish', ({ flow }) => short(flow.publish.l0_files)),
     row('merges a day', ({ flow }) => short(flow.merges_per_s * DAY_S)),
     row('reads of one look through the listing window', ({ calls }) => short(calls.window_reads)),
-    row('minutes that they take, one after the other', ({ calls }) => short((calls.window_reads * LOAD.get_s) / 60)),
+    row('minutes that they take at most, one after the other', ({ calls }) => short((calls.window_reads * LOAD.get_s) / 60)),
   ].join('\n')
 }
 

@@ -6,7 +6,7 @@ import { systemRandom } from '../../src/bin/clock.js'
 import { collectAll } from '../../src/compactor/collect.js'
 import { mergeBase } from '../../src/compactor/merge.js'
 import { packSegments } from '../../src/compactor/packs/pack.js'
-import { findMissedSegments } from '../../src/compactor/window.js'
+import { createMissedLook } from '../../src/compactor/window.js'
 import type { Clock } from '../../src/core/time.js'
 import type { LedgerEvent } from '../../src/events/event.js'
 import { createAppender } from '../../src/ledger/append.js'
@@ -46,6 +46,7 @@ export async function openVirtual({ folder, listing_window_ms, page_revisions }:
   const cache = createFileCache({ store, folder: join(folder, 'cache'), bytes_max: 1e9 })
   const files = createParquetFiles({ cache, scope, memory_limit_mb: 128, threads: 2, connections: 2 })
   const deps = { store, files, scope, clock, random: systemRandom(), retention: RETENTION, listing_window_ms }
+  const findMissed = createMissedLook(store, listing_window_ms)
   const appender = createAppender({ ...deps, closedThrough: () => 0 })
   const turn = createTurn({ ...deps, appender, reconcile: foldOnly })
   const events = steadyRuns({ runs: 1_000_000, open_runs: OPEN_RUNS, unit: 'hour', now: () => now })
@@ -73,11 +74,11 @@ export async function openVirtual({ folder, listing_window_ms, page_revisions }:
     /** As the loop of maintenance looks by the clock. */
     async maintain() {
       await mergeBase(deps, { page_revisions, is_patient: true })
-      await findMissedSegments(store, listing_window_ms)
+      await findMissed()
       await packSegments(deps)
       await collectAll(deps)
     },
-    findMissed: () => findMissedSegments(store, listing_window_ms),
+    findMissed,
     pack: () => packSegments(deps),
     collect: () => collectAll(deps),
     async objects(prefix = '') {

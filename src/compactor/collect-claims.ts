@@ -30,12 +30,18 @@ export async function collectClaims(tables: TableStore, bounds: ClaimBounds = BO
   const commands = await listOlder(store, { prefix: CLAIMS_PREFIX, kept_ms: CLAIM_KEPT_MS, begin_at: server_time }, bounds)
   const starts = await listOlder(store, { prefix: STARTS_PREFIX, kept_ms: START_CLAIM_KEPT_MS, begin_at: server_time }, bounds)
   const over = starts.length === 0 ? [] : await ofAttemptsOver(tables, published.pointer, starts, server_time)
-  let claims_deleted_count = 0
-  for (const { name, generation } of [...commands, ...over]) {
-    const { kind } = await store.delete(name, { if_generation: generation })
-    if (kind === 'deleted') claims_deleted_count += 1
+  const answers = await manyAtOnce([...commands, ...over], ({ name, generation }) => store.delete(name, { if_generation: generation }))
+  return { claims_deleted_count: answers.filter(({ kind }) => kind === 'deleted').length }
+}
+
+const AT_ONCE = 16
+
+async function manyAtOnce<T, Answer>(values: readonly T[], ask: (value: T) => Promise<Answer>): Promise<Answer[]> {
+  const answers: Answer[] = []
+  for (let start = 0; start < values.length; start += AT_ONCE) {
+    answers.push(...(await Promise.all(values.slice(start, start + AT_ONCE).map(ask))))
   }
-  return { claims_deleted_count }
+  return answers
 }
 
 type Wanted = { readonly prefix: string; readonly kept_ms: number; readonly begin_at: number }
@@ -68,13 +74,13 @@ async function ofAttemptsOver(
   heads: readonly ObjectHead[],
   now: number,
 ): Promise<readonly ObjectHead[]> {
-  const entries: { readonly head: ObjectHead; readonly starts: readonly StartClaim[] }[] = []
-  for (const head of heads) {
+  const read = await manyAtOnce(heads, async (head) => {
     const answer = await tables.store.get(head.name)
     // What is damaged, or of another version, is not judged; nor is what lies under a name that is not its own.
     const entry = answer.kind === 'absent' ? undefined : parseStartEntry(head.name, answer.bytes)
-    if (entry !== undefined) entries.push({ head, starts: entry.starts })
-  }
+    return entry === undefined ? [] : [{ head, starts: entry.starts }]
+  })
+  const entries = read.flat()
   const tasks = await tasksOf(
     tables,
     pointer,

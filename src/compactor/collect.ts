@@ -1,5 +1,5 @@
-// Removes table files, and sub-lists of cold ones, that nobody can reach any more. It deletes by generation, judges age by the server's stamps alone,
-// and never touches a segment, a revision or a checkpoint: replay needs those.
+// Removes table files, sub-lists of cold ones, and checkpoints that nobody can reach any more. It deletes by generation, judges
+// age by the server's stamps alone, and never touches a segment or a revision: replay needs those.
 
 import { canonicalJson } from '../core/canonical.js'
 import { ORPHAN_AGE_MS, READER_PIN_MS } from '../core/limits.js'
@@ -10,7 +10,15 @@ import { openColdList } from '../tables/cold/list.js'
 import { type History, openHistory } from '../tables/history/history.js'
 import { keptRevisions, keptThen } from '../tables/history/kept-revisions.js'
 import type { Listed } from '../tables/history/pages.js'
-import { COLD_PREFIX, type ColdList, checkpointName, type Pointer, parseCheckpoint, STATE_PREFIX } from '../tables/revision.js'
+import {
+  CHECKPOINTS_PREFIX,
+  COLD_PREFIX,
+  type ColdList,
+  checkpointName,
+  type Pointer,
+  parseCheckpoint,
+  STATE_PREFIX,
+} from '../tables/revision.js'
 import { readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
 import { collectClaims } from './collect-claims.js'
 import { collectPacks } from './packs/collect.js'
@@ -33,9 +41,10 @@ export const collectAll = async (deps: CollectDeps & TableStore): Promise<Collec
 async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   const { store } = deps
   // The listing comes first: what is published while it runs is either too young to be deleted or named already.
+  const { objects: checkpoints, server_time } = await listAll(store, CHECKPOINTS_PREFIX)
   const { objects: lists } = await listAll(store, COLD_PREFIX)
-  const { objects: files, server_time } = await listAll(store, STATE_PREFIX)
-  const objects = [...lists, ...files]
+  const { objects: files } = await listAll(store, STATE_PREFIX)
+  const objects = [...checkpoints, ...lists, ...files]
   const { published } = await readPointer(store)
   if (published !== undefined) refuseNewerFold(published.pointer)
   // Where the pointer is lost, or not there yet, nothing says what is needed.

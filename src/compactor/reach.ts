@@ -1,13 +1,13 @@
-// Which table files revisions are made of: the parts below them, cold ones and their sub-lists too, and the L0 files between.
+// Which objects revisions are read from: checkpoints, the parts below them, cold ones and their sub-lists too, and the L0 files between.
 // It opens a checkpoint each and no revision: L0 files lie under the id of the revision that added them.
 
 import type { ObjectStore } from '../storage/object-store.js'
 import { openColdList } from '../tables/cold/list.js'
 import type { Listed } from '../tables/history/pages.js'
-import { type Checkpoint, type ColdList, l0RevisionOf, type Part } from '../tables/revision.js'
+import { type Checkpoint, type ColdList, checkpointName, l0RevisionOf, type Part } from '../tables/revision.js'
 
 export type Reach = {
-  /** Parts of the base and cold ones, their filters, and the sub-lists that name the latter. */
+  /** Checkpoints, their parts and cold ones, filters of these, and the sub-lists that name the latter. */
   readonly files: ReadonlySet<string>
   /** By sequence, the revisions whose L0 files are read above those parts. */
   readonly deltas: ReadonlyMap<number, string>
@@ -33,6 +33,7 @@ export async function reachOf(
   for await (const { sequence, checkpoint: name } of revisions) {
     if (opened?.name !== name) {
       opened = { name, checkpoint: await openCheckpoint(name) }
+      files.add(checkpointName(name))
       await addCheckpoint(files, opened.checkpoint, openColdList)
     }
     const stop_after = opened.checkpoint?.sequence ?? sequence - 1

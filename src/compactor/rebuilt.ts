@@ -5,14 +5,17 @@ import { missing, unavailable } from '../core/errors.js'
 import { type Clock, instantText } from '../core/time.js'
 import { newUlid, type RandomBytes } from '../core/ulid.js'
 import { TABLE_NAMES, type TableName } from '../projections/tables.js'
+import { CREATE } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 import { writeOnce } from '../storage/write-once.js'
 import {
   type Checkpoint,
   checkpointName,
   encodeCheckpoint,
+  encodePointer,
   encodeRevision,
   type Part,
+  POINTER_NAME,
   type Revision,
   revisionName,
 } from '../tables/revision.js'
@@ -93,4 +96,21 @@ export async function publishRebuilt(
   }
   const swapped = await swapPointer({ store, clock }, pointerTo(revision, checkpoint, pointer), base)
   return swapped.kind === 'lost' ? undefined : sequence
+}
+
+/** A checkpoint of the live tables in empty ones, as if it had been published there. */
+export async function copyCheckpoint(
+  { live, scratch }: Pick<RebuiltDeps, 'live' | 'scratch'>,
+  checkpoint: Checkpoint,
+  revision: Revision,
+): Promise<void> {
+  const put = async (name: string, bytes: Uint8Array) => void (await scratch.store.put(name, bytes, { if_generation: CREATE }))
+  for (const file of await filesOfCheckpoint(live.store, checkpoint)) {
+    const answer = await readIntact(live.store, file)
+    if (answer.kind === 'absent') throw missing(`${file} was collected meanwhile. Replay again.`)
+    await put(file, answer.bytes)
+  }
+  await put(checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
+  await put(revisionName(revision.sequence, revision.revision), encodeRevision(revision))
+  await put(POINTER_NAME, encodePointer(pointerTo(revision, checkpoint, undefined)))
 }

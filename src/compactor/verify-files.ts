@@ -9,7 +9,7 @@ import { keptUntil } from '../tables/history/kept.js'
 import type { KeptAt } from '../tables/history/kept-revisions.js'
 import type { Listed } from '../tables/history/pages.js'
 import { layersOf } from '../tables/overlay.js'
-import type { Pointer } from '../tables/revision.js'
+import { checkpointName, type Pointer } from '../tables/revision.js'
 import { openSnapshot, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import { openVolumes } from '../tables/volume.js'
 import { reachOf } from './reach.js'
@@ -21,8 +21,6 @@ export type ReadChain = {
   readonly links: Links
   /** Every revision that could be read, oldest first. */
   readonly listed: readonly Listed[]
-  /** Names of checkpoints that were looked at. */
-  readonly checkpoints: ReadonlySet<string>
   readonly server_time: number
 }
 
@@ -32,13 +30,13 @@ const READS_AT_ONCE = 16
 export async function verifyFiles(
   tables: TableStore,
   pointer: Pointer,
-  { links, listed, checkpoints, server_time }: ReadChain,
+  { links, listed, server_time }: ReadChain,
   problems: string[],
 ): Promise<ReadonlySet<string>> {
   const { store } = tables
-  const named_by = checkpoints.has(pointer.checkpoint.name) ? undefined : 'the pointer'
   const stated = new Map<string, string>()
-  const current = await findCheckpoint(store, pointer.checkpoint.name, named_by ?? 'a revision')
+  // What is wrong with it is said where all that are kept are looked at.
+  const current = await findCheckpoint(store, pointer.checkpoint.name, 'the pointer')
   if ('document' in current) {
     for (const parts of current.document.tables.values()) for (const { name, crc32c } of parts) stated.set(name, crc32c)
     for (const list of [...current.document.cold.values()].flat()) {
@@ -46,14 +44,19 @@ export async function verifyFiles(
       if ('problem' in found) problems.push(found.problem)
       else for (const { name, crc32c } of found.document) stated.set(name, crc32c)
     }
-  } else if (named_by !== undefined) problems.push(current.problem)
+  }
   // Where the newest revision cannot be read, that is said already.
   const newest = await findRevision(store, pointer)
   const retention = 'document' in newest ? newest.document.retention : RETENTION
+  const damaged = new Set<string>()
   const { files, deltas } = await reachOf(keptOf(listed, pointer, { now: server_time, retention }), {
     openCheckpoint: async (name) => {
-      const found = await findCheckpoint(store, name, 'a revision')
-      return 'document' in found ? found.document : undefined
+      const first = listed.find(({ checkpoint }) => checkpoint === name)
+      const found = await findCheckpoint(store, name, first === undefined ? 'the pointer' : `revision ${first.sequence}`)
+      if ('document' in found) return found.document
+      problems.push(found.problem)
+      damaged.add(checkpointName(name))
+      return undefined
     },
     openColdList: async (list) => {
       const found = await findColdList(store, list)
@@ -61,7 +64,7 @@ export async function verifyFiles(
     },
     revisionAt: async (sequence) => links.get(sequence),
   })
-  const reachable = new Set([...files, ...(await filesAdded(store, deltas))])
+  const reachable = new Set([...files, ...(await filesAdded(store, deltas))].filter((name) => !damaged.has(name)))
   for (const link of pointer.deltas) {
     const found = await findRevision(store, link)
     if ('document' in found) for (const { name, crc32c } of found.document.files_added) stated.set(name, crc32c)

@@ -12,7 +12,7 @@ import type { OutcomeCounts, Revision } from '../tables/revision.js'
 import type { TableStore } from '../tables/snapshot.js'
 import { findPacks, type PackedHead } from './packs/verify.js'
 import { findLinks, findPointer, type Links, readLinked } from './verify-chain.js'
-import { findCheckpoint, orDamage, RESTORE_IT } from './verify-documents.js'
+import { orDamage, RESTORE_IT } from './verify-documents.js'
 import { inGroups, verifyFiles } from './verify-files.js'
 
 export type VerifyAnswer = {
@@ -52,7 +52,6 @@ export async function verify(deps: VerifyDeps): Promise<VerifyAnswer> {
     is_listed: 'document' in listed,
     counts: { ...NO_COUNTS },
     folded: new Map(),
-    checkpoints: new Set(),
     listed: [],
   }
   const links = pointer === undefined ? NO_LINKS : await findLinks(store, pointer, problems)
@@ -90,8 +89,6 @@ type Chain = {
   readonly is_listed: boolean
   readonly counts: Tally
   readonly folded: Folded
-  /** Those that were looked at. */
-  readonly checkpoints: Set<string>
   /** Every revision that could be read, oldest first. */
   readonly listed: Listed[]
 }
@@ -142,7 +139,6 @@ async function verifyChain({ store }: VerifyDeps, links: Links, chain: Chain, pr
       )
     }
     if (revision.set_sum !== setSumText(set_sum)) problems.push(`The set-sum of revision ${sequence} is not that of its segments.`)
-    problems.push(...(await verifyCheckpoint(store, chain, revision)))
     before = revision
   }
   return revision_count
@@ -154,14 +150,6 @@ const listedOf = ({ sequence, revision, published_at, checkpoint }: Revision): L
   published_at: instantMs(published_at),
   checkpoint,
 })
-
-/** Once for each, and also where no `as_of` reaches it any more: a checkpoint is kept for ever. */
-async function verifyCheckpoint(store: ObjectStore, { checkpoints }: Chain, { sequence, checkpoint }: Revision): Promise<string[]> {
-  if (checkpoints.has(checkpoint)) return []
-  checkpoints.add(checkpoint)
-  const found = await findCheckpoint(store, checkpoint, `revision ${sequence}`)
-  return 'problem' in found ? [found.problem] : []
-}
 
 function neverBack(before: Revision | undefined, revision: Revision): string[] {
   if (before === undefined) return []

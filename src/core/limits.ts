@@ -226,10 +226,11 @@ export const CLAIM_KEPT_MS = 30 * DAY_MS
 export const CLAIM_APPENDS_MS_MAX = 6 * DAY_MS
 /** Counted from the end of the attempt. */
 export const START_CLAIM_KEPT_MS = 7 * DAY_MS
-/** Pages of a thousand names that one look at either sort of claims lists: a few seconds, six times an hour. */
-export const COLLECT_CLAIM_PAGES_MAX = 20
-/** Claims of either sort that one look removes: 144,000 a day, a call each. */
-export const COLLECT_CLAIMS_MAX = 1_000
+/** Pages of a thousand names that one look at either sort of claims lists, six times an hour: where there are more, those that
+ *  are old come to a share of what is listed at which as many go as come. */
+export const COLLECT_CLAIM_PAGES_MAX = 100
+/** Claims of either sort that one look removes: four million a day, as a thousand events a second leave, within some minutes. */
+export const COLLECT_CLAIMS_MAX = 30_000
 /** What `as_of` opens: every revision that stood within this long, which is far longer than a turn, a merge or a reader takes.
  *  No setting: whoever works on a revision relies on it. */
 export const AS_OF_ALL_KEPT_MS = HOUR_MS

@@ -13,7 +13,7 @@ export const POINTER_NAME = 'manifests/orchestration.manifest.json'
 /** Every document but the pointer. */
 export const MANIFESTS_PREFIX = 'manifests/orchestration/'
 export const REVISIONS_PREFIX = 'manifests/orchestration/revisions/'
-const CHECKPOINTS_PREFIX = 'manifests/orchestration/checkpoints/'
+export const CHECKPOINTS_PREFIX = 'manifests/orchestration/checkpoints/'
 const L0_PREFIX = 'state/orchestration/l0/'
 const BASE_PREFIX = 'state/orchestration/base/'
 export const COLD_PREFIX = 'manifests/orchestration/cold/'

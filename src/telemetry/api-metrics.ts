@@ -25,7 +25,7 @@ export function createApiMetrics(gauges: Gauges) {
   )
   const fresh = registry.seconds(
     'servo_fresh_read_duration_seconds',
-    'Time until a fresh read has a revision with everything acknowledged before it; stale: it was not published in time.',
+    'Time until a fresh read sees everything acknowledged before it, folded by the API itself or published; stale: there was too much to fold, and it was not published in time.',
     [{ outcome: 'fresh' }, { outcome: 'stale' }],
   )
   const sequence = registry.gauge('servo_revision_sequence', 'The newest published revision.')

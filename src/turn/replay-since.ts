@@ -2,24 +2,12 @@
 // folded now. It proves what was folded since; what is older is proved by a replay from the first event.
 
 import { compareTables, type Difference, rowsOfTables } from '../compactor/compare.js'
-import { pointerTo } from '../compactor/publish.js'
-import { filesOfCheckpoint } from '../compactor/reach.js'
+import { copyCheckpoint } from '../compactor/rebuilt.js'
 import { missing } from '../core/errors.js'
-import { CREATE, type ObjectStore } from '../storage/object-store.js'
-import { readIntact } from '../storage/read-intact.js'
+import type { ObjectStore } from '../storage/object-store.js'
 import { type History, openHistory } from '../tables/history/history.js'
 import { keptRevisions } from '../tables/history/kept-revisions.js'
-import {
-  type Checkpoint,
-  checkpointName,
-  encodeCheckpoint,
-  encodePointer,
-  encodeRevision,
-  POINTER_NAME,
-  type Pointer,
-  parseCheckpoint,
-  revisionName,
-} from '../tables/revision.js'
+import { type Checkpoint, checkpointName, type Pointer, parseCheckpoint } from '../tables/revision.js'
 import { openSnapshot, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
 import { loadHotState } from './hot-state.js'
 import { createRefold, type RefoldDeps, type RefoldStart } from './refold.js'
@@ -64,17 +52,9 @@ async function oldestCheckpoint(store: ObjectStore, history: History, pointer: P
 
 /** The checkpoint with its files in the tables of the replay, as if they had been folded there. */
 async function goOnFrom({ live, scratch }: RefoldDeps, history: History, checkpoint: Checkpoint): Promise<RefoldStart> {
-  const put = async (name: string, bytes: Uint8Array) => void (await scratch.store.put(name, bytes, { if_generation: CREATE }))
-  for (const file of await filesOfCheckpoint(live.store, checkpoint)) {
-    const answer = await readIntact(live.store, file)
-    if (answer.kind === 'absent') throw missing(`${file} was collected meanwhile. Replay again.`)
-    await put(file, answer.bytes)
-  }
   const link = await history.at(checkpoint.sequence)
   const revision = await readRevision(live.store, link.sequence, link.revision)
-  await put(checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
-  await put(revisionName(revision.sequence, revision.revision), encodeRevision(revision))
-  await put(POINTER_NAME, encodePointer(pointerTo(revision, checkpoint, undefined)))
+  await copyCheckpoint({ live, scratch }, checkpoint, revision)
   const { published } = await readPointer(scratch.store)
   if (published === undefined) throw missing(`${scratch.store.label} has lost its pointer. Replay again.`)
   const snapshot = await openSnapshot(scratch, published.pointer)

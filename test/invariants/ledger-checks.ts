@@ -12,10 +12,14 @@ const pairOf = ({ idempotency_key, basis }: StoredEvent): string =>
   `${idempotency_key}\t${basis === undefined ? '-' : canonicalJson(basis)}`
 
 /** Every row that there ever was, expired or not. */
-function allRows({ history, revisions }: Evidence, table: TableName): readonly LooseRow[] {
-  const last = revisions.at(-1)
-  return last === undefined ? [] : [...(history.everythingAt(last.sequence).get(table)?.values() ?? [])]
+function allRows(evidence: Evidence, table: TableName): readonly LooseRow[] {
+  const last = evidence.revisions.at(-1)
+  return last === undefined ? [] : rowsThen(evidence, table, last.sequence)
 }
+
+const rowsThen = ({ history }: Evidence, table: TableName, sequence: number): readonly LooseRow[] => [
+  ...(history.everythingAt(sequence).get(table)?.values() ?? []),
+]
 
 /** I1: an acknowledgement names an object that is there, unchanged, and that says what the caller said. */
 export function checkAcknowledged({ oracle, ledger }: Evidence): string[] {
@@ -133,6 +137,9 @@ export function checkRunKeys(evidence: Evidence): string[] {
 /** I11: an event that names its cause in the same batch became visible with it. */
 export function checkCauses(evidence: Evidence): string[] {
   const applied = new Map(allRows(evidence, 'idempotency_keys').map(({ event_id, row_version }) => [String(event_id), row_version]))
+  // A key that has expired may come again, and then names another event.
+  const appliedThen = (cause: string, sequence: number) =>
+    rowsThen(evidence, 'idempotency_keys', sequence).find(({ event_id }) => event_id === cause)?.row_version
   const problems: string[] = []
   for (const { batches } of evidence.ledger.values()) {
     for (const batch of batches ?? []) {
@@ -140,7 +147,7 @@ export function checkCauses(evidence: Evidence): string[] {
         const cause = batch.find((other) => other.event_id === causation_id)
         const visible = applied.get(event_id)
         if (cause === undefined || causation_id === undefined || visible === undefined) continue
-        const causeVisible = applied.get(causation_id)
+        const causeVisible = applied.get(causation_id) ?? appliedThen(causation_id, visible)
         if (causeVisible !== visible) {
           problems.push(`I11 ${event_id} is visible since revision ${visible}, its cause since ${causeVisible ?? 'never'}.`)
         }

@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { type Deps, openAppender, turnDeps } from '../../bin/deps.js'
 import { collectAll } from '../../compactor/collect.js'
 import { mergeBase } from '../../compactor/merge.js'
-import { findMissedSegments } from '../../compactor/window.js'
+import { createMissedLook, findMissedSegments } from '../../compactor/window.js'
 import { isOperatingError } from '../../core/errors.js'
 import { createTurn, type Turn, type TurnAnswer } from '../../turn/turn.js'
 import { type CompactReport, printReport, reportOf, sumOf, withMerge } from './compact-report.js'
@@ -73,7 +73,7 @@ function watch(deps: Deps, turn: Turn, options: CompactOptions): Promise<void> {
       clock: until.clock(deps.clock),
       isStopped: until.isStopped,
       turn: (missed) => runTurn(deps, turn, missed),
-      findMissed: () => findMissedSegments(deps.store, deps.listing_window_ms),
+      findMissed: createMissedLook(deps.store, deps.listing_window_ms),
       merge: () => mergeBase(deps),
       collect: () => collectAll(deps),
       report: (report) => printReport(report, options),
