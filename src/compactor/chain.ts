@@ -12,36 +12,37 @@ import { openVolumes } from '../tables/volume.js'
 
 const READS_AT_ONCE = 32
 
-/** Every link of the chain, oldest first: from the pages as far as they reach, then by walking. */
-async function readLinks(store: ObjectStore, pointer: Pointer): Promise<Link[]> {
-  const pages = await readPages(store, pointer)
-  const paged = pages.flatMap(({ revisions }) => revisions.map(({ sequence, revision }) => ({ sequence, revision })))
+/** Links of the chain from this sequence on, oldest first: a page of them at a time, then what no page lists yet, by walking. */
+async function* linksFrom(store: ObjectStore, pointer: Pointer, from: number): AsyncGenerator<readonly Link[]> {
+  const { chain_through } = pointer
+  const page_revisions = await chainPageRevisions(store, pointer)
+  for (let page = Math.floor((from - 1) / page_revisions); page * page_revisions < chain_through; page++) {
+    const { revisions } = await readDocument(store, chainName(page), parseChainPage)
+    yield revisions.filter(({ sequence }) => sequence >= from)
+  }
   const recent: Link[] = []
-  for await (const { sequence, revision } of walkBack(store, pointer, pointer.chain_through)) recent.push({ sequence, revision })
-  return [...paged, ...recent.reverse()]
-}
-
-async function readPages(store: ObjectStore, pointer: Pointer): Promise<ChainPage[]> {
-  const count = pointer.chain_through / (await chainPageRevisions(store, pointer))
-  return Promise.all(Array.from({ length: count }, (_, n) => readDocument(store, chainName(n), parseChainPage)))
+  for await (const { sequence, revision } of walkBack(store, pointer, Math.max(chain_through, from - 1)))
+    recent.push({ sequence, revision })
+  yield recent.reverse()
 }
 
 /** Every revision from this sequence on, oldest first, and each linked to the one before. */
 export async function* readRevisions(store: ObjectStore, pointer: Pointer, from = 1): AsyncGenerator<Revision> {
-  const links = (await readLinks(store, pointer)).filter(({ sequence }) => sequence >= from)
+  const volumes = openVolumes(store)
   let before: Revision | undefined
-  for await (const document of readLinked(store, links)) {
-    if (before !== undefined && document.previous !== before.revision) {
-      throw corrupt(`Revision ${document.sequence} follows ${document.previous}, but revision ${before.sequence} is ${before.revision}.`)
+  for await (const links of linksFrom(store, pointer, from)) {
+    for await (const document of readLinked(store, links, volumes)) {
+      if (before !== undefined && document.previous !== before.revision) {
+        throw corrupt(`Revision ${document.sequence} follows ${document.previous}, but revision ${before.sequence} is ${before.revision}.`)
+      }
+      yield document
+      before = document
     }
-    yield document
-    before = document
   }
 }
 
 /** These revisions, in their order: some at a time, and each volume once. */
-export async function* readLinked(store: ObjectStore, links: readonly Link[]): AsyncGenerator<Revision> {
-  const volumes = openVolumes(store)
+export async function* readLinked(store: ObjectStore, links: readonly Link[], volumes = openVolumes(store)): AsyncGenerator<Revision> {
   for (let start = 0; start < links.length; start += READS_AT_ONCE) {
     yield* await readEachRevision(store, links.slice(start, start + READS_AT_ONCE), volumes)
   }

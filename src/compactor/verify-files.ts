@@ -9,7 +9,7 @@ import { keptUntil } from '../tables/history/kept.js'
 import type { KeptAt } from '../tables/history/kept-revisions.js'
 import type { Listed } from '../tables/history/pages.js'
 import { layersOf } from '../tables/overlay.js'
-import { checkpointName, type Pointer } from '../tables/revision.js'
+import { CHECKPOINTS_PREFIX, checkpointName, type Pointer } from '../tables/revision.js'
 import { openSnapshot, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import { openVolumes } from '../tables/volume.js'
 import { reachOf } from './reach.js'
@@ -26,7 +26,8 @@ export type ReadChain = {
 
 const READS_AT_ONCE = 16
 
-/** Every reachable file is there; those of the current revision have the size and checksum that it states. */
+/** Every reachable file is there; those of the current revision have the size and checksum that it states. It answers their
+ *  names, checkpoints apart. */
 export async function verifyFiles(
   tables: TableStore,
   pointer: Pointer,
@@ -76,7 +77,7 @@ export async function verifyFiles(
   // Last, and only where nothing is known to be damaged: it would be the same sentence once more.
   const opened = problems.length > 0 ? undefined : await orDamage('The current revision', () => openWhole(tables, pointer))
   if (opened !== undefined && 'problem' in opened) problems.push(`The current revision cannot be opened: ${opened.problem}`)
-  return reachable
+  return new Set([...reachable].filter((name) => !name.startsWith(CHECKPOINTS_PREFIX)))
 }
 
 /** With every file above the base decoded, which a reader leaves until somebody asks for its table. */

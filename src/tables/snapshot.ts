@@ -30,6 +30,7 @@ import {
   parseCheckpoint,
   parsePointer,
   parseRevision,
+  REVISIONS_PREFIX,
   type Revision,
   revisionName,
 } from './revision.js'
@@ -109,6 +110,12 @@ export async function readBound(
   if (held !== undefined) return held
   const single = await readIntact(store, name)
   return single.kind === 'found' ? single.bytes : volumes.find(sequence)
+}
+
+/** Whether any revision of this number was ever written, published or not. */
+export async function hasRevision(store: ObjectStore, sequence: number): Promise<boolean> {
+  const { objects } = await store.list(`${REVISIONS_PREFIX}${sequence}-`)
+  return objects.length > 0 || (await openVolumes(store).find(sequence)) !== undefined
 }
 
 /** How many revisions a page of this chain has: all have as many as the first one. Only tests have others than what is usual. */

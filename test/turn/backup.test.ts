@@ -348,6 +348,25 @@ describe('refused, with a sentence', () => {
     })
   })
 
+  test('is a restored workspace that lost its pointer since it went on: nobody takes it for one that is being restored', async () => {
+    const scenario = createScenario()
+    const { world, tell } = scenario
+    const shelf = createShelf(world)
+    const copy = elsewhere(scenario)
+    await tell(async () => {
+      await live(scenario)
+      await backUpTo(world, world.start('backup'), shelf.store)
+      await restoreFrom(shelf.store, copy.world, copy.world.start('restore'))
+      await copy.writer().append([copy.say.poolDefined('pool:since', 1)])
+      await copy.decider().turn()
+      const pointer = await copy.world.bucket.head(POINTER_NAME)
+      await copy.world.bucket.delete(POINTER_NAME, { if_generation: pointer.kind === 'found' ? pointer.head.generation : CREATE })
+      expect(await refusal(copy.decider('next').turn())).toContain('is gone from')
+      const again = restoreFrom(shelf.store, copy.world, copy.world.start('again'))
+      expect(await refusal(again)).toContain('has been worked on since, and has lost its pointer')
+    })
+  })
+
   test('is a backup that was damaged: nothing is published, and what is wrong is named', async () => {
     const scenario = createScenario()
     const { world, tell } = scenario

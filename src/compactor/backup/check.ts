@@ -1,11 +1,21 @@
 // Whether a copy has what its revision needs, by listings and by the documents of the copy itself. It reads no table file and
 // no segment: those had the right checksum when they were written, and the store keeps one of its own.
 
+import { isOperatingError } from '../../core/errors.js'
 import { PACKS_PREFIX } from '../../ledger/pack.js'
 import { type IndexedPage, listIndexedPages, readPackIndex } from '../../ledger/pack-index.js'
 import type { ObjectStore } from '../../storage/object-store.js'
+import { type ColdPart, openColdList } from '../../tables/cold/list.js'
 import { openHistory } from '../../tables/history/history.js'
-import { checkpointName, type Pointer, parseCheckpoint, REVISIONS_PREFIX, revisionName, STATE_PREFIX } from '../../tables/revision.js'
+import {
+  COLD_PREFIX,
+  checkpointName,
+  type Pointer,
+  parseCheckpoint,
+  REVISIONS_PREFIX,
+  revisionName,
+  STATE_PREFIX,
+} from '../../tables/revision.js'
 import { chainPageRevisions, readDocument, readRevision } from '../../tables/snapshot.js'
 import { volumePageOf } from '../../tables/volume.js'
 import { headsOf } from './copy.js'
@@ -29,7 +39,7 @@ export async function lackOf(store: ObjectStore, pointer: Pointer): Promise<stri
     if (!revisions.has(name)) return name
   }
   const files = new Map<string, string>()
-  for await (const { name, crc32c } of headsOf(store, STATE_PREFIX)) files.set(name, crc32c)
+  for (const prefix of [STATE_PREFIX, COLD_PREFIX]) for await (const { name, crc32c } of headsOf(store, prefix)) files.set(name, crc32c)
   for (const { name, crc32c } of await filesOf(store, pointer)) {
     const found = files.get(name)
     if (found === undefined || found !== (crc32c ?? found)) return name
@@ -48,10 +58,26 @@ async function packLackOf(store: ObjectStore, pages: readonly IndexedPage[]): Pr
   return undefined
 }
 
+function noneWhereGone(error: unknown): readonly ColdPart[] {
+  if (isOperatingError(error, 'missing')) return []
+  throw error
+}
+
 async function filesOf(store: ObjectStore, pointer: Pointer): Promise<{ readonly name: string; readonly crc32c?: string }[]> {
-  const { tables } = await readDocument(store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
-  const parts = [...tables.values()].flat()
-  const filters = parts.flatMap(({ filter }) => (filter === null ? [] : [{ name: filter }]))
+  const checkpoint = await readDocument(store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
+  const lists = [...checkpoint.cold.values()].flat()
+  // A list that is gone is named by its own entry, and what it would name is not asked for.
+  const cold = await Promise.all(lists.map((list) => openColdList(store, list).catch(noneWhereGone)))
+  const parts = [...[...checkpoint.tables.values()].flat(), ...cold.flat()]
+  const filters = new Set([
+    ...parts.flatMap(({ filter, day_filter }) => [filter ?? [], day_filter ?? []].flat()),
+    ...lists.flatMap((list) => list.filters),
+  ])
   const deltas = await Promise.all(pointer.deltas.map(({ sequence, revision }) => readRevision(store, sequence, revision)))
-  return [...parts, ...filters, ...deltas.flatMap(({ files_added }) => files_added)]
+  return [
+    ...lists.map(({ name }) => ({ name })),
+    ...parts,
+    ...[...filters].map((name) => ({ name })),
+    ...deltas.flatMap(({ files_added }) => files_added),
+  ]
 }

@@ -29,7 +29,14 @@ const manifest = z.object({
   listing_window_ms: z.int(),
 })
 
-const restoreMark = z.object({ schema: z.literal('servo-restore-v1'), backup: z.string(), from: z.string(), begun_at: z.iso.datetime() })
+const restoreMark = z.object({
+  schema: z.literal('servo-restore-v1'),
+  backup: z.string(),
+  /** Of the backup's revision: what is newer was published here. */
+  sequence: z.int(),
+  from: z.string(),
+  begun_at: z.iso.datetime(),
+})
 
 export type Manifest = Omit<z.infer<typeof manifest>, 'pointer'> & { readonly pointer: Pointer }
 export type RestoreMark = z.infer<typeof restoreMark>

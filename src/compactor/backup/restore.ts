@@ -8,7 +8,7 @@ import { originOf } from '../../ledger/origin.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import { readIntact } from '../../storage/read-intact.js'
 import { writeOnce } from '../../storage/write-once.js'
-import { readPointer } from '../../tables/snapshot.js'
+import { hasRevision, readPointer } from '../../tables/snapshot.js'
 import type { TableFiles } from '../../tables/table-files.js'
 import { refuseNewerFold, swapPointer } from '../swap.js'
 import { type VerifyAnswer, verify } from '../verify.js'
@@ -73,7 +73,7 @@ async function findBackup({ source, scope }: RestoreDeps, wanted: string | undef
 }
 
 /** Only where nothing is, or where the same backup has been restored up to somewhere. */
-async function claimTarget({ source, target, clock }: RestoreDeps, { backup, taken_at }: Manifest): Promise<void> {
+async function claimTarget({ source, target, clock }: RestoreDeps, { backup, taken_at, pointer: { sequence } }: Manifest): Promise<void> {
   const marked = await readIntact(target, RESTORE_NAME)
   // Stamps of segments are believed up to the store's own clock, and nothing may come before what was folded.
   if (marked.server_time + CREATION_SKEW_MS_MAX < instantMs(taken_at)) {
@@ -87,14 +87,19 @@ async function claimTarget({ source, target, clock }: RestoreDeps, { backup, tak
   }
   const { objects } = await target.list('')
   if (objects.length > 0) throw occupied(target)
-  const mark = { schema: 'servo-restore-v1', backup, from: source.label, begun_at: instantText(marked.server_time) } as const
+  const mark = { schema: 'servo-restore-v1', backup, sequence, from: source.label, begun_at: instantText(marked.server_time) } as const
   await writeOnce({ store: target, clock }, RESTORE_NAME, encodeRestoreMark(mark))
 }
 
 /** Whoever runs it once more after its end is told the same; where turns have gone on since, nothing is checked. */
 async function isRestored(target: ObjectStore, { pointer }: Manifest): Promise<boolean> {
   const { published } = await readPointer(target)
-  if (published === undefined) return false
+  if (published === undefined && !(await hasRevision(target, pointer.sequence + 1))) return false
+  if (published === undefined) {
+    throw conflict(
+      `${target.label} was restored from this backup before, has been worked on since, and has lost its pointer. Restore to a place where nothing is.`,
+    )
+  }
   if (published.pointer.revision === pointer.revision) return true
   throw conflict(`${target.label} was restored from this backup before, and has been worked on since. Restore to a place where nothing is.`)
 }
