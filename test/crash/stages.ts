@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalStore } from '../../src/storage/local.js'
-import { CRASHES, type CrashCall } from '../faults/crash-store.js'
+import { CRASHES, type CrashCall, type CrashPoint } from '../faults/crash-store.js'
 import { createParquetShelf } from '../fixtures/parquet-world.js'
 import type { Random } from '../fixtures/random.js'
 import type { VirtualTime } from '../fixtures/virtual-time.js'
@@ -61,16 +61,16 @@ export const seedOf = (points: PointSet): number =>
 
 const single = (points: readonly PointSet[number][]): PointSet[] => points.map((point) => [point])
 
-const distinctSets: Stage['setsOf'] = (calls, one_in, random) => {
-  const points = distinctPointsOf(calls)
-  return single(one_in === 1 ? points : sampleOf(points, calls, one_in, random))
-}
+const sampled = (points: readonly CrashPoint[], ...[calls, one_in, random]: Parameters<Stage['setsOf']>): readonly CrashPoint[] =>
+  one_in === 1 ? points : sampleOf(points, calls, one_in, random)
+
+const distinctSets: Stage['setsOf'] = (calls, one_in, random) => single(sampled(distinctPointsOf(calls), calls, one_in, random))
 
 export const STAGES = {
   memory: {
-    what: 'single crash points, all there are, on memory with plain files',
+    what: 'single crash points on memory with plain files',
     is_random: false,
-    setsOf: (calls) => single(pointsOf(calls)),
+    setsOf: (calls, one_in, random) => single(sampled(pointsOf(calls), calls, one_in, random)),
     open: openMemory,
   },
   pairs: {
