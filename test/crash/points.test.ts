@@ -20,7 +20,7 @@ describe('the crash points of a story', () => {
     expect(calls.length).toBeGreaterThan(200)
     expect(new Set(pointsOf(calls).map((point) => textOf([point]))).size).toBe(2 * calls.length + 2 * writes)
     const memory: Stage = STAGES.memory
-    const sets = memory.setsOf(calls, 5, createRandom(1))
+    const sets = memory.setsOf(calls, 1, createRandom(1))
     expect(sets).toEqual(pointsOf(calls).map((point) => [point]))
   })
 

@@ -107,7 +107,7 @@ export const COLD: readonly Mutant[] = [
   },
   {
     name: 'sub-lists that collection never looks at',
-    edits: [{ file: 'src/compactor/collect.ts', find: '[...lists, ...files]', replace: '[...lists.slice(lists.length), ...files]' }],
+    edits: [{ file: 'src/compactor/collect.ts', find: '...checkpoints, ...lists, ...files]', replace: '...checkpoints, ...files]' }],
     killed_by: cold(KEPT),
   },
   {
