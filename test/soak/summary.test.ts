@@ -115,6 +115,7 @@ describe('what the files come to if it went on', () => {
     const [day, month, year] = [1_440, 43_200, 525_000] as const
     expect(at('segments', year)).toBeLessThan(at('segments', day) * 1.1)
     expect(at('l0', year)).toBeLessThan(at('l0', month) * 1.01)
-    expect(at('checkpoints', year)).toBeGreaterThan(at('checkpoints', month) * 10)
+    expect(at('checkpoints', year)).toBeLessThan(at('checkpoints', month) * 1.01)
+    expect(at('packs', year)).toBeGreaterThan(at('packs', month) * 10)
   })
 })
