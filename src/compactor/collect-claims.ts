@@ -10,6 +10,7 @@ import { parseStartEntry, type StartClaim } from '../ledger/start-entry.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isActive } from '../projections/state-machine.js'
 import { keyText } from '../projections/tables.js'
+import { manyAtOnce } from '../storage/many-at-once.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { Pointer } from '../tables/revision.js'
@@ -30,19 +31,13 @@ export async function collectClaims(tables: TableStore, bounds: ClaimBounds = BO
   const commands = await listOlder(store, { prefix: CLAIMS_PREFIX, kept_ms: CLAIM_KEPT_MS, begin_at: server_time }, bounds)
   const starts = await listOlder(store, { prefix: STARTS_PREFIX, kept_ms: START_CLAIM_KEPT_MS, begin_at: server_time }, bounds)
   const over = starts.length === 0 ? [] : await ofAttemptsOver(tables, published.pointer, starts, server_time)
-  const answers = await manyAtOnce([...commands, ...over], ({ name, generation }) => store.delete(name, { if_generation: generation }))
+  const answers = await manyAtOnce([...commands, ...over], AT_ONCE, ({ name, generation }) =>
+    store.delete(name, { if_generation: generation }),
+  )
   return { claims_deleted_count: answers.filter(({ kind }) => kind === 'deleted').length }
 }
 
 const AT_ONCE = 16
-
-async function manyAtOnce<T, Answer>(values: readonly T[], ask: (value: T) => Promise<Answer>): Promise<Answer[]> {
-  const answers: Answer[] = []
-  for (let start = 0; start < values.length; start += AT_ONCE) {
-    answers.push(...(await Promise.all(values.slice(start, start + AT_ONCE).map(ask))))
-  }
-  return answers
-}
 
 type Wanted = { readonly prefix: string; readonly kept_ms: number; readonly begin_at: number }
 
@@ -74,7 +69,7 @@ async function ofAttemptsOver(
   heads: readonly ObjectHead[],
   now: number,
 ): Promise<readonly ObjectHead[]> {
-  const read = await manyAtOnce(heads, async (head) => {
+  const read = await manyAtOnce(heads, AT_ONCE, async (head) => {
     const answer = await tables.store.get(head.name)
     // What is damaged, or of another version, is not judged; nor is what lies under a name that is not its own.
     const entry = answer.kind === 'absent' ? undefined : parseStartEntry(head.name, answer.bytes)

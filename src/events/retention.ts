@@ -11,7 +11,7 @@ import {
   REFUSALS_DAYS_MIN,
   RETENTION_DAYS_MAX,
   RETENTION_DAYS_MIN,
-} from '../core/limits.js'
+} from '../core/retention-limits.js'
 import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
 
 /** Which numbers each setting may have, and what goes wrong with others. */

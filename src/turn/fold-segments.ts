@@ -2,7 +2,7 @@
 
 import { stampMs } from '../core/time.js'
 import { readSegment, type SegmentHead } from '../ledger/read.js'
-import type { ParsedSegment } from '../ledger/segment.js'
+import { type ParsedSegment, segmentObjectName } from '../ledger/segment.js'
 import { addToSetSum } from '../ledger/set-sum.js'
 import { countEntries, parseStored } from '../ledger/stored-segment.js'
 import { foldBatch } from '../projections/fold.js'
@@ -10,6 +10,7 @@ import { type Hints, hintsOf } from '../projections/hint.js'
 import type { EventOutcome } from '../projections/outcome.js'
 import type { RetentionPolicy } from '../projections/retention.js'
 import type { WorkingSet } from '../projections/working-set.js'
+import { manyAtOnce } from '../storage/many-at-once.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { FoldedSegment, OutcomeCounts } from '../tables/revision.js'
 import { isLoaded, type Lookup, loadRows } from './load.js'
@@ -41,14 +42,22 @@ export type StoredSegment = { readonly head: SegmentHead; readonly bytes: Uint8A
 
 const READS_AT_ONCE = 16
 
-export async function readSegments(store: ObjectStore, heads: readonly SegmentHead[]): Promise<StoredSegment[]> {
-  const stored: StoredSegment[] = []
-  for (let start = 0; start < heads.length; start += READS_AT_ONCE) {
-    const some = heads.slice(start, start + READS_AT_ONCE)
-    stored.push(...(await Promise.all(some.map(async (head) => ({ head, bytes: await readSegment(store, head.name, head.crc32c) })))))
-  }
-  return stored
-}
+export const readSegments = (store: ObjectStore, heads: readonly SegmentHead[]): Promise<StoredSegment[]> =>
+  manyAtOnce(heads, READS_AT_ONCE, async (head) => ({ head, bytes: await readSegment(store, head.name, head.crc32c) }))
+
+/** Segments as a revision recorded them, with their bytes: whoever folds them again goes by the record. */
+export const asRecorded = (segments: readonly FoldedSegment[], read: readonly Uint8Array[]): StoredSegment[] =>
+  segments.map((segment, at) => ({ head: headOf(segment), bytes: read[at] as Uint8Array }))
+
+const headOf = ({ name, creation_time, generation, crc32c, count }: FoldedSegment): SegmentHead => ({
+  name: segmentObjectName(name),
+  segment_name: name,
+  creation_time,
+  generation,
+  crc32c,
+  size: 0,
+  meta: { count: String(count) },
+})
 
 export async function foldSegments(
   deps: FoldDeps,

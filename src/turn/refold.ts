@@ -9,12 +9,10 @@ import { assert } from '../core/errors.js'
 import { FOLD_VERSION, MERGE_DUE_ROWS } from '../core/limits.js'
 import { type Clock, instantMs } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
-import type { SegmentHead } from '../ledger/read.js'
-import { segmentObjectName } from '../ledger/segment.js'
 import { createFilterCache } from '../tables/lookup.js'
-import type { FoldedSegment, Pointer, Revision } from '../tables/revision.js'
+import type { Pointer, Revision } from '../tables/revision.js'
 import { chainPageRevisions, openSnapshot, overlaySize, readPointer, type Snapshot, type TableStore } from '../tables/snapshot.js'
-import { foldSegments } from './fold-segments.js'
+import { asRecorded, foldSegments } from './fold-segments.js'
 import { pendingAfter } from './pass.js'
 import { EMPTY_WORKSPACE, lookupIn, type Workspace } from './workspace.js'
 
@@ -52,7 +50,7 @@ export function createRefold(deps: RefoldDeps, start?: RefoldStart): Refold {
   async function fold(revision: Revision, read: readonly Uint8Array[]): Promise<void> {
     const { retention_defaults, listing_window_ms } = revision
     const retention = retention_defaults ?? revision.retention
-    const stored = revision.segments.map((segment, at) => ({ head: headOf(segment), bytes: read[at] as Uint8Array }))
+    const stored = asRecorded(revision.segments, read)
     const foldDeps = { store: live.store, scope, retention, listing_window_ms }
     await foldSegments(foldDeps, workspace.rows, lookupIn(scratch, filters, workspace), pendingAfter(before), stored)
     workspace.rows.stamp(revision.sequence)
@@ -81,16 +79,6 @@ function snapshotOf({ snapshot }: Workspace): Snapshot {
   assert(snapshot, 'Nothing was folded again.')
   return snapshot
 }
-
-const headOf = ({ name, creation_time, generation, crc32c, count }: FoldedSegment): SegmentHead => ({
-  name: segmentObjectName(name),
-  segment_name: name,
-  creation_time,
-  generation,
-  crc32c,
-  size: 0,
-  meta: { count: String(count) },
-})
 
 const scratchOf = ({ scratch, clock, random }: RefoldDeps) => ({ ...scratch, clock, random })
 

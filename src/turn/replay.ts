@@ -7,16 +7,14 @@ import { openRecorded } from '../compactor/packs/recorded.js'
 import { canonicalJson } from '../core/canonical.js'
 import { missing } from '../core/errors.js'
 import { RETENTION_SETTINGS } from '../events/retention.js'
-import type { SegmentHead } from '../ledger/read.js'
-import { segmentObjectName } from '../ledger/segment.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { isExpirySetting, type RetentionPolicy } from '../projections/retention.js'
 import { retentionIn } from '../projections/retention-settings.js'
 import { type ChangedRows, rowsByKey, TABLE_NAMES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
-import type { FoldedSegment, Revision } from '../tables/revision.js'
+import type { Revision } from '../tables/revision.js'
 import { chainPageRevisions, readPointer, type TableStore } from '../tables/snapshot.js'
-import { foldSegments, type Pending, type StoredSegment } from './fold-segments.js'
+import { asRecorded, foldSegments, type Pending, type StoredSegment } from './fold-segments.js'
 import { pendingAfter } from './pass.js'
 import { type CompareBeside, compareKept } from './replayed/compare-kept.js'
 import { createDoneRows } from './replayed/done-rows.js'
@@ -65,7 +63,7 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
       // The fold knows what was set since; how long rows are kept by it the revision says.
       const retention = revision.retention_defaults ?? revision.retention
       const read = await readRecorded(revision)
-      const stored = revision.segments.map((segment, at) => ({ head: headOf(segment), bytes: read[at] as Uint8Array }))
+      const stored = asRecorded(revision.segments, read)
       const foldDeps = { ...deps.live, scope: deps.scope, retention, listing_window_ms: revision.listing_window_ms }
       for (const slice of slicesOf(stored)) await foldSegments(foldDeps, rows, done.lookup, pending, slice)
       rows.stamp(revision.sequence)
@@ -114,16 +112,6 @@ function* slicesOf(stored: readonly StoredSegment[]): Generator<readonly StoredS
   }
   if (slice.length > 0) yield slice
 }
-
-const headOf = ({ name, creation_time, generation, crc32c, count }: FoldedSegment): SegmentHead => ({
-  name: segmentObjectName(name),
-  segment_name: name,
-  creation_time,
-  generation,
-  crc32c,
-  size: 0,
-  meta: { count: String(count) },
-})
 
 /** What the revision says of itself, against what the replay found at the same place. */
 function compareRecord(revision: Revision, pending: Pending, rows: WorkingSet, defaults: RetentionPolicy): Difference[] {

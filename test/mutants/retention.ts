@@ -90,7 +90,7 @@ export const RETENTION_MUTANTS: readonly Mutant[] = [
     name: 'keys that settings forget before the last repeat',
     edits: [
       {
-        file: 'src/core/limits.ts',
+        file: 'src/core/retention-limits.ts',
         find: 'IDEMPOTENCY_HOURS_MIN = (CLAIM_APPENDS_MS_MAX + DAY_MS) / HOUR_MS',
         replace: 'IDEMPOTENCY_HOURS_MIN = CLAIM_APPENDS_MS_MAX / HOUR_MS',
       },

@@ -7,6 +7,7 @@ import { ORPHAN_AGE_MS, PACK_BYTES_MAX } from '../../core/limits.js'
 import { stampMs } from '../../core/time.js'
 import { createBytesOrRead } from '../../storage/create-or-read.js'
 import { listAll } from '../../storage/list-all.js'
+import { manyAtOnce } from '../../storage/many-at-once.js'
 import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
 import { readIntact } from '../../storage/read-intact.js'
 import { parseRevision, REVISIONS_PREFIX, revisionLinkOf, revisionName } from '../../tables/revision.js'
@@ -63,10 +64,8 @@ export async function sweepBound(store: ObjectStore, bound: ReadonlySet<number>,
   for (const [page, heads] of singles) {
     const judged = await judge(store, page, heads, server_time)
     swept.left.push(...judged.left.map((why) => ({ page, why })))
-    for (let start = 0; start < judged.gone.length; start += AT_ONCE) {
-      const removed = await Promise.all(judged.gone.slice(start, start + AT_ONCE).map((head) => remove(store, head)))
-      swept.deleted_count += removed.filter((isRemoved) => isRemoved).length
-    }
+    const removed = await manyAtOnce(judged.gone, AT_ONCE, (head) => remove(store, head))
+    swept.deleted_count += removed.filter((isRemoved) => isRemoved).length
   }
   return swept
 }

@@ -7,6 +7,7 @@ import { readPackIndex } from '../../ledger/pack-index.js'
 import { readPacked } from '../../ledger/packed.js'
 import { readSegment } from '../../ledger/read.js'
 import { segmentObjectName } from '../../ledger/segment.js'
+import { manyAtOnce } from '../../storage/many-at-once.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import { readIntact } from '../../storage/read-intact.js'
 import type { FoldedSegment, Revision } from '../../tables/revision.js'
@@ -44,16 +45,12 @@ export function openRecorded(store: ObjectStore, page_revisions: number): Record
 }
 
 /** undefined: it is not there. What is there and damaged is for readSegment to say. */
-async function readSingles(store: ObjectStore, segments: readonly FoldedSegment[]): Promise<(Uint8Array | undefined)[]> {
+function readSingles(store: ObjectStore, segments: readonly FoldedSegment[]): Promise<(Uint8Array | undefined)[]> {
   const read = async ({ name, crc32c }: FoldedSegment) => {
     const answer = await readIntact(store, segmentObjectName(name))
     return answer.kind === 'found' && answer.head.crc32c === crc32c ? answer.bytes : undefined
   }
-  const found: (Uint8Array | undefined)[] = []
-  for (let start = 0; start < segments.length; start += READS_AT_ONCE) {
-    found.push(...(await Promise.all(segments.slice(start, start + READS_AT_ONCE).map(read))))
-  }
-  return found
+  return manyAtOnce(segments, READS_AT_ONCE, read)
 }
 
 /** The next ones are passed over until this one comes; undefined: it does not, and it may lie in its own place yet. */

@@ -8,6 +8,7 @@ import { packLines, parsePackLine } from '../../ledger/pack.js'
 import { type PackReference, readPackIndex, type StoredIndex } from '../../ledger/pack-index.js'
 import { readPackFile } from '../../ledger/packed.js'
 import { findSegment } from '../../ledger/read.js'
+import { manyAtOnce } from '../../storage/many-at-once.js'
 import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
 import { lastSegmentOf, listSingles, type PageSegment, readChainPage } from './page.js'
 
@@ -78,11 +79,8 @@ async function deleteSingles(
     return head?.crc32c === crc32c ? [head] : []
   })
   const last = present.at(-1)
-  let deleted_count = 0
-  for (let start = 0; start < present.length - 1; start += DELETES_AT_ONCE) {
-    const some = present.slice(start, Math.min(start + DELETES_AT_ONCE, present.length - 1))
-    deleted_count += (await Promise.all(some.map((head) => remove(store, head)))).filter((isDeleted) => isDeleted).length
-  }
+  const removed = await manyAtOnce(present.slice(0, -1), DELETES_AT_ONCE, (head) => remove(store, head))
+  let deleted_count = removed.filter((isDeleted) => isDeleted).length
   if (last !== undefined && (await remove(store, last))) deleted_count += 1
   return deleted_count
 }
