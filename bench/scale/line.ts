@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { DAY_MS } from '../../src/core/time.js'
 import { STEADY_TASKS_PER_RUN } from '../../test/fixtures/steady-runs.js'
 import { median, type Report } from '../report.js'
-import { foldThousand, RUNS_OF_THOUSAND } from '../truth/fold.js'
+import { foldThousand } from '../truth/fold.js'
 import { buildLarge, describeSize, type LargeSize, nextRun } from '../truth/large.js'
 import type { SuiteOptions } from '../truth/options.js'
 import { type BenchWorkspace, deploy, openBench, STORY_START, withFolder } from '../workspace.js'
@@ -46,11 +46,7 @@ export async function benchLine(
     for (let round = -2; round < rounds; round++) {
       for (const { open, samples, tasks } of places) {
         const workspace = await open()
-        const { ms } = await foldThousand(workspace, {
-          first_run: (await nextRun(workspace)) + RUNS_OF_THOUSAND,
-          order: 'consecutive',
-          span: 1,
-        })
+        const { ms } = await foldThousand(workspace, { first_run: await nextRun(workspace), order: 'consecutive', span: 1 })
         if (round >= 0) samples.push(ms)
         if (tasks === 0) await workspace.close()
       }

@@ -3,14 +3,14 @@
 import { existsSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { DAY_MS } from '../../src/core/time.js'
+import { DAY_MS, HOUR_MS, instantMs } from '../../src/core/time.js'
 import type { Report } from '../report.js'
 import { benchHistory, benchRandomHistory } from '../truth/fold.js'
 import { buildLarge, type LargeSize } from '../truth/large.js'
 import { benchCompactMemory, benchReplay } from '../truth/memory.js'
 import type { LargeOptions, LargeTargets, SuiteOptions } from '../truth/options.js'
 import { benchReads } from '../truth/read.js'
-import { openBench, STORY_START, withFolder } from '../workspace.js'
+import { type BenchWorkspace, openBench, STORY_START, withFolder } from '../workspace.js'
 import { benchFiles } from './files.js'
 import { benchFilters } from './filters.js'
 import { benchLine } from './line.js'
@@ -64,6 +64,7 @@ async function measure(folder: string, report: Report, options: LargeOptions): P
     await writeFile(built, `${JSON.stringify(size)}\n`)
   }
   const large = openBench(folder, { unit: 'hour', start: STORY_START + 8 * DAY_MS })
+  await passWhatIsThere(large)
   if (isAsked('takeover')) await benchTakeover(report, large, size)
   if (isAsked('takeover')) await benchFollower(report, large, size)
   if (isAsked('cold')) await benchColdStart(report, large, size)
@@ -76,4 +77,11 @@ async function measure(folder: string, report: Report, options: LargeOptions): P
   if (isAsked('files')) await benchFiles(report, options, large, size)
   if (isAsked('replay')) await benchReplay(report, large, size)
   await large.close()
+}
+
+/** One that is kept has what former benchmarks said in it: this one begins after it, or its turns would list all of that. */
+async function passWhatIsThere({ reader, clock }: BenchWorkspace): Promise<void> {
+  const newest = await reader.latest()
+  if (newest === undefined) throw new Error('The large workspace has no revision.')
+  clock.advance(Math.max(0, instantMs(newest.snapshot.revision.published_at) + HOUR_MS - clock.now()))
 }

@@ -25,6 +25,8 @@ export const withOrigin = ({ meta }: ObjectHead, { creation_time, generation }: 
 /** The head that counts where segments are folded. No copy is older than its original: who says so is not believed, or the
  *  fold's time could be moved ahead by anybody who may append. */
 export function asOriginal<Head extends ObjectHead>(head: Head): Head {
+  // Nearly all: a turn asks it of every segment of the minutes that are open.
+  if (head.meta['origin_creation_time'] === undefined) return head
   const origin = originOf(head)
   if (stampMs(origin.creation_time) > stampMs(head.creation_time) + CREATION_SKEW_MS_MAX) return head
   return { ...head, ...origin }

@@ -23,8 +23,13 @@ export type Listing = {
   readonly server_time: number
 }
 
-/** Every segment named in a minute after `closed_through`, in the order of the names. */
-export async function listSegments(store: ObjectStore, closed_through: number): Promise<Listing> {
+/** Every segment named in a minute after `closed_through`, in the order of the names; `isLeftOut`: of whom nobody here wants to
+ *  know more than the name. */
+export async function listSegments(
+  store: ObjectStore,
+  closed_through: number,
+  isLeftOut: (segment_name: string) => boolean = nobody,
+): Promise<Listing> {
   // The prefix of the first open minute sorts before every name in it and after every name of the minutes before.
   let start_after: string | undefined = `${LEDGER_PREFIX}${ulidTimePrefix(Math.max(0, closed_through + 60_000))}`
   const segments: SegmentHead[] = []
@@ -36,13 +41,19 @@ export async function listSegments(store: ObjectStore, closed_through: number): 
     page_count += 1
     server_time = page.server_time
     for (const head of page.objects) {
-      if (isSegmentObject(head.name)) segments.push({ ...asOriginal(head), segment_name: segmentName(head.name) })
-      else strays.push(head.name)
+      if (!isSegmentObject(head.name)) {
+        strays.push(head.name)
+        continue
+      }
+      const segment_name = segmentName(head.name)
+      if (!isLeftOut(segment_name)) segments.push({ ...asOriginal(head), segment_name })
     }
     start_after = page.next
   }
   return { segments, strays, page_count, server_time }
 }
+
+const nobody = () => false
 
 /** The order in which a turn folds what it found: by the store's creation time, then by name. */
 export const inFoldOrder = (segments: readonly SegmentHead[]): SegmentHead[] =>

@@ -78,6 +78,5 @@ export const closedThroughOf = (view: View | undefined): number =>
 /** The barrier: list the tail; when nothing in it is new, the view is as fresh as this listing. */
 export async function listUnfolded({ tables }: Reader, view: View | undefined): Promise<readonly SegmentHead[]> {
   const folded = view === undefined ? new Set<string>() : openSegmentNames(view.snapshot)
-  const { segments } = await listSegments(tables.store, closedThroughOf(view))
-  return segments.filter(({ segment_name }) => !folded.has(segment_name))
+  return (await listSegments(tables.store, closedThroughOf(view), (name) => folded.has(name))).segments
 }

@@ -103,8 +103,8 @@ export async function* followTail(deps: FollowDeps, limit: number, isStopped: ()
   }
   while (!isStopped()) {
     try {
-      const { segments, server_time } = await listSegments(deps.store, after)
-      for (const segment of inFoldOrder(segments.filter(({ segment_name }) => !seen.has(segment_name)))) {
+      const { segments, server_time } = await listSegments(deps.store, after, (name) => seen.has(name))
+      for (const segment of inFoldOrder(segments)) {
         const entries = await readEntries(deps, segment)
         seen.add(segment.segment_name)
         yield* entries

@@ -12,22 +12,21 @@ export async function listNewSegments(
   closed_through: number,
   isFolded: (segment_name: string) => boolean,
 ): Promise<SegmentHead[]> {
-  const first = await listSegments(store, closed_through)
+  const list = () => listSegments(store, closed_through, isFolded)
+  const first = await list()
   // Where nothing is new nothing is folded, out of order or otherwise: an idle workspace is listed once.
-  if (first.segments.every(({ segment_name }) => isFolded(segment_name))) return []
+  if (first.segments.length === 0) return []
   const isSnapshot = store.page_is_snapshot && first.page_count === 1
-  const segments = isSnapshot ? first.segments : await listAgain(store, closed_through, first)
-  return inFoldOrder(segments.filter(({ segment_name }) => !isFolded(segment_name)))
+  return inFoldOrder(isSnapshot ? first.segments : atMostAsYoung(await list(), first))
 }
 
 /** A listing is no snapshot: a later page, or a folder read later, may show an object whose predecessor the earlier one
  *  missed. Everything acknowledged before the youngest object of the first listing is in the second one. */
-async function listAgain(store: ObjectStore, closed_through: number, first: Listing): Promise<readonly SegmentHead[]> {
+function atMostAsYoung(second: Listing, first: Listing): readonly SegmentHead[] {
   const youngest = first.segments.reduce(
     (latest, { creation_time }) => (latest === '' || compareStamps(creation_time, latest) > 0 ? creation_time : latest),
     '',
   )
-  const second = await listSegments(store, closed_through)
   return second.segments.filter(({ creation_time }) => compareStamps(creation_time, youngest) <= 0)
 }
 

@@ -33,6 +33,12 @@ function readText(memory: Memory, at: number): string {
   return memory.bytes.toString('latin1', start, memory.bytes.indexOf(0, start))
 }
 
+/** Whether the text there is this one: of a row that is looked up alone, names took as long as its values. */
+function isText({ bytes }: Memory, start: number, text: string): boolean {
+  for (let i = 0; i < text.length; i++) if (bytes[start + i] !== text.charCodeAt(i)) return false
+  return bytes[start + text.length] === 0
+}
+
 /** A bit a row to a byte a row; bit `offset` is the first row's. */
 function unpackBits<T extends Uint8Array | Int32Array>(bits: Uint8Array, offset: number, target: T): T {
   for (let row = 0, bit = offset; row < target.length; row++, bit++) target[row] = ((bits[bit >> 3] as number) >> (bit & 7)) & 1
@@ -75,27 +81,36 @@ export function readColumns(
 ): GroupColumns {
   const source: Memory = { buffer: memory, bytes: Buffer.from(memory), view: new DataView(memory) }
   const schema = exported.schemaAddr()
-  const found = new Map<string, { readonly array: number; readonly format: string }>()
   const count = readCount(source, schema + SCHEMA.child_count)
   const schemas = readPointer(source, schema + SCHEMA.children)
   const arrays = readPointer(source, exported.arrayAddr() + ARRAY.children)
-  for (let child = 0; child < count; child++) {
-    const at = readPointer(source, schemas + 4 * child)
-    const name = readText(source, at + SCHEMA.name)
-    found.set(name, { array: readPointer(source, arrays + 4 * child), format: readText(source, at + SCHEMA.format) })
+  const schemaOf = (child: number) => readPointer(source, schemas + 4 * child)
+  // Nearly always they are asked for in the order that they have.
+  let next = 0
+  const find = (name: string): number | undefined => {
+    for (let step = 0; step < count; step++) {
+      const child = (next + step) % count
+      if (!isText(source, readPointer(source, schemaOf(child) + SCHEMA.name), name)) continue
+      next = child + 1
+      return child
+    }
+    return undefined
   }
   const read: (ColumnData | undefined)[] = columns.map(() => undefined)
   for (const place of places) {
     const column = columns[place] as FileColumn
-    const there = found.get(column.name)
-    if (there === undefined) {
+    const child = find(column.name)
+    if (child === undefined) {
       if (column.nullable) continue
       throw corrupt(`A file of ${table} has no column ${column.name}. Run \`servo ledger verify\`.`)
     }
-    if (there.format !== FORMATS[column.type]) {
-      throw corrupt(`Column ${column.name} of a file of ${table} has the Arrow type ${there.format}, not ${FORMATS[column.type]}.`)
+    const format = schemaOf(child) + SCHEMA.format
+    if (!isText(source, readPointer(source, format), FORMATS[column.type])) {
+      throw corrupt(
+        `Column ${column.name} of a file of ${table} has the Arrow type ${readText(source, format)}, not ${FORMATS[column.type]}.`,
+      )
     }
-    const data = readColumn(source, column, there.array)
+    const data = readColumn(source, column, readPointer(source, arrays + 4 * child))
     if (data.nulls > 0 && !column.nullable) {
       throw corrupt(`Column ${column.name} of a file of ${table} has ${data.nulls} rows without a value. Run \`servo ledger verify\`.`)
     }

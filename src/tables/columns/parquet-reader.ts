@@ -3,7 +3,7 @@
 
 import { readSync } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
-import type { ParquetFile } from 'parquet-wasm'
+import type { ParquetFile, RowGroupMetaData } from 'parquet-wasm'
 import { corrupt, isOperatingError, messageOf, missing, unavailable } from '../../core/errors.js'
 import { type GroupColumns, readColumns } from './arrow-memory.js'
 import { type FileLayout, SCOPE_COLUMN_COUNT } from './file-column.js'
@@ -21,6 +21,8 @@ export type ParquetReader = {
   readonly group_rows: readonly number[]
   /** Columns of all groups together: what the decoded footer takes grows with them. */
   readonly chunk_count: number
+  /** Columns that take so little in a group that they may well say the same in all of it. */
+  readonly smallPlaces: (group: number) => readonly number[]
   /** `use` is given these columns, by place, as they lie in WebAssembly memory: they are void when it returns. A column
    *  that the file does not have is absent. Of `rows` alone, the pages that have none of them are not decoded. */
   readonly read: <T>(group: number, places: readonly number[], use: (columns: GroupColumns) => T, rows?: RowRange) => Promise<T>
@@ -75,20 +77,41 @@ function blobOf(bytes: FileBytes, start: number, end: number, onFailure: (error:
   return { size, type: '', slice, arrayBuffer } as unknown as Blob
 }
 
-type Groups = { readonly rows: readonly number[]; readonly names: ReadonlySet<string>; readonly chunk_count: number }
+type Groups = {
+  readonly rows: readonly number[]
+  readonly names: ReadonlySet<string>
+  readonly small: readonly (readonly number[])[]
+  readonly chunk_count: number
+}
 
-function groupsOf(file: ParquetFile): Groups {
+/** A dictionary of one text and a page that names it take less; two texts that alternate take more. */
+const SMALL_CHUNK_BYTES_MAX = 192
+
+function groupsOf(file: ParquetFile, layout: FileLayout): Groups {
   const metadata = file.metadata()
   const count = metadata.numRowGroups()
   const groups = Array.from({ length: count }, (_, group) => metadata.rowGroup(group))
-  const names = new Set(groups[0]?.columns().map((column) => column.columnPath()[0] as string))
+  const inFile = chunksOf(groups[0]).map(({ name }) => name)
+  const names = new Set(inFile)
+  const places = inFile.map((name) => layout.columns.findIndex((column) => column.name === name))
+  const small = groups.map((group) =>
+    chunksOf(group).flatMap(({ bytes }, i) => (bytes <= SMALL_CHUNK_BYTES_MAX ? [places[i] as number] : [])),
+  )
   const rows = groups.map((group) => group.numRows())
   for (const group of groups) group.free()
   metadata.free()
   const empty = rows.indexOf(0)
   if (empty >= 0) throw new Error(`row group ${empty} has no row`)
-  return { rows, names, chunk_count: count * names.size }
+  return { rows, names, small, chunk_count: count * names.size }
 }
+
+/** Columns of a group, in the order of the file, which is the same in all of its groups. */
+const chunksOf = (group: RowGroupMetaData | undefined): readonly { readonly name: string; readonly bytes: number }[] =>
+  (group?.columns() ?? []).map((column) => {
+    const chunk = { name: column.columnPath()[0] as string, bytes: column.compressedSize() }
+    column.free()
+    return chunk
+  })
 
 export async function openParquet(parquet: Parquet, layout: FileLayout, path: string, bytes: FileBytes): Promise<ParquetReader> {
   // Remembered for good: what waits for bytes inside of WebAssembly waits for ever, and nobody waits for it.
@@ -116,10 +139,11 @@ export async function openParquet(parquet: Parquet, layout: FileLayout, path: st
   }
   try {
     const file = await orFailure(() => parquet.ParquetFile.fromFile(blobOf(bytes, 0, bytes.size, fail)))
-    const groups = groupsOf(file)
+    const groups = groupsOf(file, layout)
     return {
       group_rows: groups.rows,
       chunk_count: groups.chunk_count,
+      smallPlaces: (group) => groups.small[group] ?? [],
       async read(group, places, use, rows) {
         try {
           return await orFailure(() => readGroup({ parquet, layout, file, groups }, group, places, use, rows))

@@ -7,7 +7,7 @@ import { corrupt, missing, unavailable } from '../../core/errors.js'
 import type { RowKey } from '../../projections/tables.js'
 import type { GroupColumns } from '../columns/arrow-memory.js'
 import { addRun, appendRuns, type ColumnData, copyColumn, createColumnBuilder, createRuns, dataBytes } from '../columns/column-data.js'
-import type { FileLayout } from '../columns/file-column.js'
+import { type FileLayout, SCOPE_COLUMN_COUNT } from '../columns/file-column.js'
 import { columnsOfKey } from '../columns/key-order.js'
 import {
   type FileBytes,
@@ -19,6 +19,7 @@ import {
   readRange,
 } from '../columns/parquet-reader.js'
 import { loadParquet } from '../columns/parquet-writer.js'
+import { type SameColumns, sameBytes, sameColumns, withSame } from './same-columns.js'
 
 /** A file that may be asked for any column of any group. */
 export type GroupFile = {
@@ -26,8 +27,8 @@ export type GroupFile = {
   readonly group_rows: readonly number[]
   /** Key columns of the file's first row. */
   readonly first_key: GroupColumns
-  /** Key columns of the group's first row, and of every `MARK_ROWS`th after it. */
-  readonly marks: (group: number) => Promise<GroupColumns>
+  /** Key columns of the group's first row, and of every `MARK_ROWS`th after it; at hand where somebody looked lately. */
+  readonly marks: (group: number) => GroupColumns | Promise<GroupColumns>
   /** Columns by place, these among them; one without any value in the group is absent. Whoever holds them keeps them. */
   readonly columns: (group: number, places: readonly number[]) => Promise<GroupColumns>
   /** Columns of these rows alone, of which nothing is kept: they are void when `use` returns. */
@@ -67,6 +68,8 @@ type Entry = {
   readonly kind: Kind
   readonly columns: (ColumnData | undefined)[]
   readonly places: Set<number>
+  /** Of a group whose marks are known. */
+  same: SameColumns
   bytes: number
   loading: Promise<void>
 }
@@ -125,14 +128,16 @@ export function createGroupCache(bytes_max: number): GroupCache {
   async function load(entry: Entry, wanted: readonly number[]): Promise<void> {
     const places = wanted.filter((place) => !entry.places.has(place))
     if (places.length === 0) return
-    const copies = await entry.file.reader.read(entry.group, places, (columns) =>
-      places.map((place) => {
+    const small = entry.kind === 'marks' ? smallPlaces(entry) : []
+    const copies = await entry.file.reader.read(entry.group, [...places, ...small], (columns) => {
+      if (entry.kind === 'marks') entry.same = sameColumns(columns, small)
+      return places.map((place) => {
         const data = columns[place]
         if (data === undefined || data.nulls === data.rows) return undefined
         return entry.kind === 'marks' ? copyMarks(data) : copyColumn(data)
-      }),
-    )
-    let added = 0
+      })
+    })
+    let added = sameBytes(entry.same)
     copies.forEach((data, i) => {
       const place = places[i] as number
       entry.columns[place] = data
@@ -149,9 +154,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
   }
 
   function entryOf(file: CachedFile, group: number, kind: Kind): Entry {
-    const held = file.entries[kind].get(group)
-    const columns = file.layout.columns.map(() => undefined)
-    const entry = held ?? { file, group, kind, columns, places: new Set(), bytes: 0, loading: Promise.resolve() }
+    const entry = file.entries[kind].get(group) ?? newEntry(file, group, kind)
     if (file.is_dropped) return entry
     file.entries[kind].set(group, entry)
     entries[kind].delete(entry)
@@ -177,16 +180,27 @@ export function createGroupCache(bytes_max: number): GroupCache {
     rows: RowRange,
     use: (columns: GroupColumns) => void,
   ): Promise<void> {
+    const { same } = file.entries.marks.get(group) ?? { same: NONE_SAME }
+    const unknown = places.filter((place) => !same.has(place))
+    const useWhole = (columns: GroupColumns) => use(withSame(columns, same, places, rows.end - rows.start))
     try {
-      await file.reader.read(group, places, use, rows)
+      await file.reader.read(group, unknown, same.size === 0 ? use : useWhole, rows)
     } catch (error) {
       forget(file.path)
       throw error
     }
   }
 
+  const hasAll = (entry: Entry, places: readonly number[]) => places.every((place) => entry.places.has(place))
+
+  /** Not by a promise where it is at hand: a search by halves asks for ten. */
+  function marksOf(file: CachedFile, group: number): GroupColumns | Promise<GroupColumns> {
+    const entry = entryOf(file, group, 'marks')
+    return hasAll(entry, file.layout.key) ? entry.columns : loaded(entry, file.layout.key)
+  }
+
   async function loaded(entry: Entry, places: readonly number[]): Promise<GroupColumns> {
-    if (places.every((place) => entry.places.has(place))) return entry.columns
+    if (hasAll(entry, places)) return entry.columns
     // One after the other: what somebody else is loading is not read a second time.
     const loading = entry.loading.then(() => load(entry, places))
     entry.loading = loading.catch(() => undefined)
@@ -212,7 +226,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
       closeHandle: bytes.close,
       group_rows: reader.group_rows,
       first_key: columnsOfKey(layout, min_key),
-      marks: (group) => loaded(entryOf(file, group, 'marks'), layout.key),
+      marks: (group) => marksOf(file, group),
       entries: { marks: new Map(), key: new Map(), rest: new Map() },
       users: 0,
       is_dropped: false,
@@ -279,6 +293,22 @@ export function createGroupCache(bytes_max: number): GroupCache {
     },
   }
 }
+
+const newEntry = (file: CachedFile, group: number, kind: Kind): Entry => ({
+  file,
+  group,
+  kind,
+  columns: file.layout.columns.map(() => undefined),
+  places: new Set(),
+  same: NONE_SAME,
+  bytes: 0,
+  loading: Promise.resolve(),
+})
+
+const NONE_SAME: SameColumns = new Map()
+
+const smallPlaces = ({ file: { layout, reader }, group }: Entry): readonly number[] =>
+  reader.smallPlaces(group).filter((place) => place >= SCOPE_COLUMN_COUNT && place !== layout.row_version && !layout.key.includes(place))
 
 function copyMarks(data: ColumnData): ColumnData {
   const runs = createRuns(Math.ceil(data.rows / MARK_ROWS))

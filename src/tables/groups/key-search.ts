@@ -19,7 +19,8 @@ export async function lastGroupBefore(file: GroupFile, isPast: IsPast): Promise<
   let high = file.group_rows.length
   while (low < high) {
     const middle = (low + high) >>> 1
-    if (isPast(await file.marks(middle), 0)) high = middle
+    const asked = file.marks(middle)
+    if (isPast(asked instanceof Promise ? await asked : asked, 0)) high = middle
     else low = middle + 1
   }
   return low - 1
