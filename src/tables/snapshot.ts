@@ -148,13 +148,17 @@ function buildOverlay(tables: TableStore, pointer: Pointer, deltas: readonly Rev
   const held = before?.revision
   const isAncestor =
     held !== undefined && (deltas.some(({ revision }) => revision === held.revision) || held.sequence === pointer.checkpoint.sequence)
-  let overlay = isAncestor && before !== undefined ? overlayAfter(before.overlay, pointer.checkpoint.sequence) : EMPTY_OVERLAY
+  let overlay = isAncestor && before !== undefined ? overlayFrom(before, pointer) : EMPTY_OVERLAY
   const first = isAncestor && held !== undefined ? held.sequence : pointer.checkpoint.sequence
   for (const delta of deltas) {
     if (delta.sequence > first) overlay = overlayWith(overlay, delta.sequence, deltaFiles(tables, delta))
   }
   return overlay
 }
+
+/** Over the same base all of it stays: to go through its rows took as long as to read those of a delta. */
+const overlayFrom = ({ checkpoint, overlay }: Snapshot, pointer: Pointer): Overlay =>
+  checkpoint.name === pointer.checkpoint.name ? overlay : overlayAfter(overlay, pointer.checkpoint.sequence)
 
 /** The rows that one revision changed in the tables that are wanted. */
 export async function readDelta(tables: TableStore, delta: Revision, isWanted: (table: TableName) => boolean): Promise<ChangedRows> {
