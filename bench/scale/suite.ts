@@ -65,17 +65,25 @@ async function measure(folder: string, report: Report, options: LargeOptions): P
   }
   const large = openBench(folder, { unit: 'hour', start: STORY_START + 8 * DAY_MS })
   await passWhatIsThere(large)
-  if (isAsked('takeover')) await benchTakeover(report, large, size)
-  if (isAsked('takeover')) await benchFollower(report, large, size)
-  if (isAsked('cold')) await benchColdStart(report, large, size)
-  if (isAsked('line')) await benchLine(report, options, { workspace: large, size })
-  if (isAsked('history')) await benchHistory(report, options, large, size)
-  if (isAsked('random')) await benchRandomHistory(report, options, large, size)
-  if (isAsked('read')) await benchReads(report, options, large, size)
-  if (isAsked('memory')) await benchCompactMemory(report, options, large, size)
-  // Packs what is old: whatever comes after it reads packs.
-  if (isAsked('files')) await benchFiles(report, options, large, size)
-  if (isAsked('replay')) await benchReplay(report, large, size)
+  const parts: readonly (readonly [string, () => Promise<void>])[] = [
+    ['takeover', () => benchTakeover(report, large, size)],
+    ['takeover', () => benchFollower(report, large, size)],
+    ['cold', () => benchColdStart(report, large, size)],
+    ['line', () => benchLine(report, options, { workspace: large, size })],
+    ['history', () => benchHistory(report, options, large, size)],
+    ['random', () => benchRandomHistory(report, options, large, size)],
+    ['read', () => benchReads(report, options, large, size)],
+    ['memory', () => benchCompactMemory(report, options, large, size)],
+    // Packs what is old: whatever comes after it reads packs.
+    ['files', () => benchFiles(report, options, large, size)],
+    ['replay', () => benchReplay(report, large, size)],
+  ]
+  for (const [name, run] of parts) {
+    if (!isAsked(name)) continue
+    await run()
+    // As maintenance would have, long before so much lies above the base.
+    await large.merge()
+  }
   await large.close()
 }
 
