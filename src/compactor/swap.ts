@@ -4,10 +4,9 @@ import { assert, conflict, corrupt, isOperatingError, unavailable } from '../cor
 import { FOLD_VERSION, POINTER_BYTES_MAX } from '../core/limits.js'
 import type { Clock } from '../core/time.js'
 import { CREATE, type ObjectStore } from '../storage/object-store.js'
-import { readIntact } from '../storage/read-intact.js'
 import { encodePointer, POINTER_NAME, type Pointer, REVISIONS_PREFIX, revisionName } from '../tables/revision.js'
 import { hasRevision, type PublishedPointer, readPointer, readRevision } from '../tables/snapshot.js'
-import { BACKUPS_PREFIX, parseRestoreMark, RESTORE_NAME } from './backup/manifest.js'
+import { PLACE_NAME, readRestoreMark } from './backup/manifest.js'
 
 /** `won`: it is the pointer now. `superseded`: it was, and others have published on top of it. `lost`: it never was. */
 export type SwapOutcome =
@@ -60,13 +59,13 @@ export async function refuseLostPointer(store: ObjectStore, has_seen_pointer: bo
 
 /** A backup has every document but the pointer, and so has a workspace that is being restored. */
 async function refuseCopy(store: ObjectStore): Promise<void> {
-  const restored = await readIntact(store, RESTORE_NAME)
+  const mark = await readRestoreMark(store)
   // Where turns have published since, it was restored long ago, and its pointer is lost like any other.
-  if (restored.kind === 'found' && !(await hasRevision(store, parseRestoreMark(restored.bytes).sequence + 1))) {
+  if (mark !== undefined && !(await hasRevision(store, mark.sequence + 1))) {
     throw conflict(`${store.label} is being restored, and not all of it is there. Let \`servo workspace restore\` end, or run it again.`)
   }
-  const { objects } = await store.list(BACKUPS_PREFIX)
-  if (objects.length === 0) return
+  const place = await store.head(PLACE_NAME)
+  if (place.kind === 'absent') return
   throw conflict(`${store.label} holds backups, and nobody works on those. Restore one to another place: \`servo workspace restore\`.`)
 }
 

@@ -10,32 +10,34 @@ import { type History, openHistory } from '../tables/history/history.js'
 import type { Pointer } from '../tables/revision.js'
 import { type Link, readEachRevision, readPointer, readRevision } from '../tables/snapshot.js'
 import { openVolumes } from '../tables/volume.js'
+import { readRestoreMark } from './backup/manifest.js'
 
-/** Names of unfolded segments in closed minutes of the window. Those of open minutes every turn finds by itself. `at`: the
- *  window of a moment in the past, of what was restored. */
-export type MissedLook = (at?: number) => Promise<string[]>
+/** Names of unfolded segments in closed minutes of the window. Those of open minutes every turn finds by itself. */
+export type MissedLook = () => Promise<string[]>
 
 /** One look, without a memory. */
-export const findMissedSegments = (store: ObjectStore, listing_window_ms: number, at?: number): Promise<string[]> =>
-  createMissedLook(store, listing_window_ms)(at)
+export const findMissedSegments = (store: ObjectStore, listing_window_ms: number): Promise<string[]> =>
+  createMissedLook(store, listing_window_ms)()
 
 /** Remembers of each minute what was listed when all of it was folded: of a window of days a look reads the revisions of what
  *  came since the one before it. */
 export function createMissedLook(store: ObjectStore, listing_window_ms: number): MissedLook {
   let foldedThen: ReadonlyMap<number, bigint> = new Map()
   let newestThen: Link | undefined
+  /** Where the window of a restored workspace began on the day of its backup: until all of that is folded, however long ago. */
+  let restoredWindow: number | undefined
 
   async function isSameChain(history: History): Promise<boolean> {
     if (newestThen === undefined || newestThen.sequence > history.newest.sequence) return false
     return (await history.at(newestThen.sequence)).revision === newestThen.revision
   }
 
-  return async (at) => {
+  return async () => {
     // Listed before the pointer is read: what a turn folds meanwhile is then known as folded.
     const first = await readPointer(store)
     if (first.published === undefined) return []
-    // Twice the window: what landed after its own has to be found as well, to be quarantined.
-    const window_start = (at ?? first.server_time) - 2 * listing_window_ms
+    restoredWindow ??= await findRestoredWindow(store)
+    const window_start = Math.min(windowStart(first.server_time, listing_window_ms), restoredWindow)
     const { segments } = await listSegments(store, window_start)
     const { published } = await readPointer(store)
     if (published === undefined) return []
@@ -53,8 +55,17 @@ export function createMissedLook(store: ObjectStore, listing_window_ms: number):
     for (const minute of new Set(missed.map(minuteOf))) listed.delete(minute)
     foldedThen = listed
     newestThen = { sequence: pointer.sequence, revision: pointer.revision }
+    if (missed.length === 0) restoredWindow = Number.POSITIVE_INFINITY
     return missed
   }
+}
+
+/** Twice the window: what landed after its own has to be found as well, to be quarantined. */
+export const windowStart = (at: number, listing_window_ms: number): number => at - 2 * listing_window_ms
+
+async function findRestoredWindow(store: ObjectStore): Promise<number> {
+  const mark = await readRestoreMark(store)
+  return mark?.look_from === undefined ? Number.POSITIVE_INFINITY : instantMs(mark.look_from)
 }
 
 const minuteOf = (segment_name: string): number => floorTo(ulidTime(segment_name), MINUTE_MS)

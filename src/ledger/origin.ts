@@ -15,6 +15,9 @@ export function originOf({ creation_time, generation, meta }: ObjectHead): Origi
   return { creation_time: origin_creation_time, generation: origin_generation }
 }
 
+export const sameOrigin = (one: Origin | undefined, other: Origin | undefined): boolean =>
+  one?.creation_time === other?.creation_time && one?.generation === other?.generation
+
 /** What a copy is given; a copy of a copy names the first of all. */
 export const withOrigin = ({ meta }: ObjectHead, { creation_time, generation }: Origin): ObjectMeta => ({
   ...meta,

@@ -3,6 +3,7 @@
 import { type Mutant, turn } from './mutant.js'
 
 const RESTORE = 'src/compactor/backup/restore.ts'
+const VIEW = 'src/compactor/backup/view.ts'
 const BACKUP = 'src/compactor/backup/backup.ts'
 const REVISION_COPY = 'src/compactor/backup/revision-copy.ts'
 const REBUILD = 'src/turn/rebuild.ts'
@@ -27,7 +28,7 @@ export const COPIES: readonly Mutant[] = [
   {
     name: 'a restore published before it was found to be good',
     edits: [{ file: RESTORE, find: '  if (verified.problems.length === 0) {', replace: '  if (verified.problems.length >= 0) {' }],
-    killed_by: turn('backup', 'is a backup that was damaged: nothing is published, and what is wrong is named'),
+    killed_by: turn('backup', 'is a backup of a workspace that was damaged: nothing is published, and what is wrong is named'),
   },
   {
     name: 'a restore into a place where something is',
@@ -36,17 +37,82 @@ export const COPIES: readonly Mutant[] = [
   },
   {
     name: 'what lies in closed minutes of a backup looked for in the window of today',
-    edits: [{ file: RESTORE, find: ', listing_window_ms, instantMs(taken_at))', replace: ', listing_window_ms)' }],
+    edits: [
+      {
+        file: 'src/compactor/window.ts',
+        find: 'Math.min(windowStart(first.server_time, listing_window_ms), restoredWindow)',
+        replace: 'windowStart(first.server_time, listing_window_ms)',
+      },
+    ],
     killed_by: turn('backup', 'names to a turn what lies in minutes that were closed'),
   },
   {
-    name: 'a backup onto the backups of another history',
-    edits: [{ file: BACKUP, find: '  if (isSameChain) return', replace: '  if (isSameChain || !isAhead) return' }],
-    killed_by: turn('backup', REFUSED),
+    name: 'what lies in closed minutes of a backup looked for once',
+    edits: [
+      {
+        file: 'src/compactor/window.ts',
+        find: '    if (missed.length === 0) restoredWindow = Number.POSITIVE_INFINITY',
+        replace: '    restoredWindow = Number.POSITIVE_INFINITY',
+      },
+    ],
+    killed_by: turn('backup', 'names to a turn what lies in minutes that were closed'),
+  },
+  {
+    name: 'a backup onto the backups of another workspace',
+    edits: [
+      { file: BACKUP, find: '  if (theirs.first_revision === first_revision) return', replace: '  if (theirs.workspace_id !== "") return' },
+    ],
+    killed_by: turn('backup-branches', 'is a second workspace in the place, even where no backup of the first one was finished'),
+  },
+  {
+    name: 'a restore of all that lies in the place',
+    edits: [
+      {
+        file: VIEW,
+        find: 'const objects = (await page(prefix, start_after)).map((object) => headOf(object, taken_at))',
+        replace: 'const { objects } = await store.list(prefix, start_after)',
+      },
+    ],
+    killed_by: turn('backup-branches', 'has no word of what was given up, though it lies in the same place'),
+  },
+  {
+    name: 'an object of a backup that is not the one that was recorded',
+    edits: [{ file: VIEW, find: '  if (isSameObject(found, object)) return', replace: '  if (object.size >= 0) return' }],
+    killed_by: turn('backup-branches', 'are objects of the place that are not those that were recorded'),
+  },
+  {
+    name: 'what has the name of something else in the place taken for it',
+    edits: [
+      {
+        file: 'src/compactor/backup/copy.ts',
+        find: 'present === undefined ? wanted : { ...wanted, is_beside: true }',
+        replace: 'present === undefined ? wanted : wanted',
+      },
+    ],
+    killed_by: turn('backup-branches', 'lies beside what has the same names, and every one of them is restored bit for bit'),
+  },
+  {
+    name: 'the newest backup restored, though its workspace was given up',
+    edits: [{ file: RESTORE, find: "(newest.branch?.id ?? '') === begun_last", replace: "(newest.branch?.id ?? '') <= begun_last" }],
+    killed_by: turn('backup-branches', 'is a restore without a name, where a workspace was backed up after it was given up'),
+  },
+  {
+    name: 'a list of contents that goes on behind another section',
+    edits: [
+      {
+        file: 'src/compactor/backup/contents.ts',
+        find: 'if (found.filter(({ name }) => name < list.first).length >= PAGE_SIZE) break',
+        replace: 'if (found.length >= PAGE_SIZE) break',
+      },
+    ],
+    killed_by: turn(
+      'backup-contents',
+      'lists have every object once, in order, by page and by name, and share what two backups have in common',
+    ),
   },
   {
     name: 'a backup with a page that its pointer does not know',
-    edits: [{ file: REVISION_COPY, find: 'page >= page_count).length', replace: 'page < 0).length' }],
+    edits: [{ file: REVISION_COPY, find: 'page >= page_count).map', replace: 'page < 0).map' }],
     killed_by: turn('backup', 'goes on with a newer revision where a page is packed that the pointer did not know'),
   },
   {
@@ -54,8 +120,8 @@ export const COPIES: readonly Mutant[] = [
     edits: [
       {
         file: BACKUP,
-        find: '    if (tally.vanished > 0 || lack !== undefined) {',
-        replace: '    if (tally.vanished < 0) {',
+        find: '    if (lack !== undefined) {',
+        replace: '    if (lack === backup) {',
       },
     ],
     killed_by: turn('backup', 'goes on with a newer revision where a page is packed that the pointer did not know'),

@@ -35,7 +35,15 @@ export function createCopies(world: World): Copies {
     async check() {
       if (finished === 0) return []
       const copy = createWorld({ seed: `${world.seed}/copy`, time: world.time, state: createMemoryState(), listing_window_ms })
-      const { verified, missed } = await restore({ source: shelf, target: copy.bucket, files: copy.files, clock, scope })
+      const { random } = copy.start('restore')
+      const { verified, missed } = await restore({
+        source: shelf,
+        target: copy.bucket,
+        files: copy.files,
+        clock,
+        random: random.bytes,
+        scope,
+      })
       const problems = verified.problems.map((problem) => `B1 The last backup is not whole: ${problem}`)
       if (problems.length > 0) return problems
       const packed = await packedSegments(copy.bucket)

@@ -13,6 +13,7 @@ import { POINTER_NAME, type Pointer } from '../../src/tables/revision.js'
 import { readPointer, readRevision } from '../../src/tables/snapshot.js'
 import { backUpTo, createShelf, elsewhere, restoreFrom } from '../fixtures/backup.js'
 import { foldedSegments } from '../fixtures/reachable.js'
+import { refusal } from '../fixtures/refusal.js'
 import { replayed } from '../fixtures/replayed.js'
 import { collect, findMissed, merge, pack } from '../fixtures/roles.js'
 import { createScenario, once, type Scenario } from '../fixtures/scenario.js'
@@ -139,7 +140,13 @@ describe('a workspace that is restored', () => {
       await world.time.sleep(9 * DAY_MS)
       const { missed } = await restoreFrom(shelf.store, copy.world, copy.world.start('restore'))
       expect(missed).toEqual([name])
+      // Whoever restored may have died here: every look names it, in this process and in others, until a turn has folded it.
+      await copy.decider('knows nothing').turn()
+      const keeper = copy.world.start('keeper')
+      for (let look = 0; look < 2; look++) expect(await findMissed(copy.world, keeper)).toEqual([name])
+      expect(await findMissed(copy.world, copy.world.start('another keeper'))).toEqual([name])
       await copy.decider().turn({ missed })
+      expect(await findMissed(copy.world, keeper)).toEqual([])
       expect((await copy.rows('quarantine')).map(({ segment_name, reason }) => [segment_name, reason])).toEqual([[name, 'BAD_JSON']])
     })
     expect(await verified(copy)).toMatchObject({ problems: [], segments: { unfolded: 0 } })
@@ -297,12 +304,6 @@ describe('a backup', () => {
 })
 
 describe('refused, with a sentence', () => {
-  const refusal = (work: Promise<unknown>) =>
-    work.then(
-      () => 'nothing was refused',
-      (error: Error) => error.message,
-    )
-
   test('are places that hold something else, and workspaces that have another history', async () => {
     const scenario = createScenario()
     const { world, tell } = scenario
@@ -321,9 +322,9 @@ describe('refused, with a sentence', () => {
       expect(await restoreFrom(shelf.store, copy.world, copy.world.start('again'))).toMatchObject({ copied: 0 })
       await copy.decider().turn()
       expect(await refusal(restoreFrom(shelf.store, copy.world, copy.world.start('late')))).toContain('has been worked on since')
-      await scenario.decider('goes on').turn()
-      await backUpTo(world, process, shelf.store)
-      expect(await refusal(backUpTo(copy.world, copy.world.start('other history'), shelf.store))).toContain('is not in the history of')
+      const anew = createScenario({ seed: 'begun anew', time: world.time })
+      await anew.decider().turn()
+      expect(await refusal(backUpTo(anew.world, anew.world.start('other history'), shelf.store))).toContain('was begun anew')
     })
   })
 
@@ -367,7 +368,24 @@ describe('refused, with a sentence', () => {
     })
   })
 
-  test('is a backup that was damaged: nothing is published, and what is wrong is named', async () => {
+  test('is a backup of a workspace that was damaged: nothing is published, and what is wrong is named', async () => {
+    const scenario = createScenario()
+    const { world, tell } = scenario
+    const shelf = createShelf(world)
+    const copy = elsewhere(scenario)
+    await tell(async () => {
+      await live(scenario)
+      const [folded = ''] = [...(await foldedSegments(world.bucket)).keys()].slice(-1)
+      const single = await world.bucket.head(segmentObjectName(folded))
+      await world.bucket.delete(segmentObjectName(folded), { if_generation: single.kind === 'found' ? single.head.generation : CREATE })
+      await backUpTo(world, world.start('backup'), shelf.store)
+      const { verified } = await restoreFrom(shelf.store, copy.world, copy.world.start('restore'))
+      expect(verified.problems).toContainEqual(expect.stringContaining('is not in the ledger any more'))
+      expect(await copy.world.bucket.get(POINTER_NAME)).toMatchObject({ kind: 'absent' })
+    })
+  })
+
+  test('is a backup that lost an object: it is named, and nothing is published', async () => {
     const scenario = createScenario()
     const { world, tell } = scenario
     const shelf = createShelf(world)
@@ -377,8 +395,7 @@ describe('refused, with a sentence', () => {
       await backUpTo(world, world.start('backup'), shelf.store)
       const [file] = (await listAll(shelf.store, 'state/orchestration/base/')).filter(({ name }) => name.includes('/runs/'))
       await shelf.store.delete(file?.name ?? '', { if_generation: file?.generation ?? CREATE })
-      const { verified } = await restoreFrom(shelf.store, copy.world, copy.world.start('restore'))
-      expect(verified.problems).toEqual([expect.stringContaining(`${file?.name} is gone`)])
+      expect(await refusal(restoreFrom(shelf.store, copy.world, copy.world.start('restore')))).toContain(`${file?.name} of backup`)
       expect(await copy.world.bucket.get(POINTER_NAME)).toMatchObject({ kind: 'absent' })
     })
   })

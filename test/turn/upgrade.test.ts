@@ -12,6 +12,7 @@ import { createReader } from '../../src/readers/reader.js'
 import { segmentBytes } from '../fixtures/packs.js'
 import { readChain } from '../fixtures/reachable.js'
 import { rebuildIn, replaySinceIn } from '../fixtures/rebuild.js'
+import { refusal } from '../fixtures/refusal.js'
 import { replayed } from '../fixtures/replayed.js'
 import { merge } from '../fixtures/roles.js'
 import { ulidOf } from '../fixtures/say.js'
@@ -26,11 +27,6 @@ const IS_NEWER = new Set(EVENT_TYPES.filter((event_type) => foldedSince(event_ty
 const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope })
 const mergeAs = ({ store, files, clock, random }: Process, fold_version: number) =>
   mergeBase({ store, files, clock, random: random.bytes }, { whole: true, fold_version })
-const refusal = (work: Promise<unknown>) =>
-  work.then(
-    () => 'nothing was refused',
-    (error: Error) => error.message,
-  )
 const INSTALL = `The workspace is at fold version ${NEW} and this process knows version ${OLD}: it publishes and removes nothing. Install the newer Servo here too.`
 
 /** A workspace that old processes have worked on, and what each of them does from then on. */

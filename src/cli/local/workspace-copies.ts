@@ -81,12 +81,15 @@ const described = ({ manifest, copied, bytes, present }: BackupAnswer | RestoreA
   present_count: present,
 })
 
-const summaryOf = ({ backup, pointer, taken_at, source }: Manifest) => ({
+const summaryOf = ({ backup, pointer, taken_at, source, contents, branch }: Manifest) => ({
   backup,
   taken_at,
   sequence: pointer.sequence,
   fold_version: pointer.fold_version,
   source,
+  object_count: contents.object_count,
+  branch: branch?.id ?? null,
+  restored_backup: branch?.backup ?? null,
 })
 
 const runList = (options: ListOptions): Promise<void> =>
@@ -96,8 +99,15 @@ const runList = (options: ListOptions): Promise<void> =>
     if (options.json === true) return printJson(backups.map(summaryOf))
     if (backups.length === 0) return note(`There is no backup in ${store.label}.`)
     printTable(
-      ['backup', 'taken', 'revision', 'of'],
-      backups.map(({ backup, taken_at, pointer, source }) => [backup, taken_at, String(pointer.sequence), source]),
+      ['backup', 'taken', 'revision', 'branch', 'restored from', 'of'],
+      backups.map(({ backup, taken_at, pointer, source, branch }) => [
+        backup,
+        taken_at,
+        String(pointer.sequence),
+        branch?.id ?? '-',
+        branch?.backup ?? '-',
+        source,
+      ]),
     )
   })
 

@@ -1,13 +1,13 @@
 // Copies objects from one store to another, page by page: both list in the order of names, so that what is there already is
-// seen without being read. It deletes nothing, and replaces nothing but what its caller says may change.
+// seen without being read. It deletes nothing and replaces nothing.
 
 import { corrupt } from '../../core/errors.js'
 import type { Clock } from '../../core/time.js'
 import { type Origin, withOrigin } from '../../ledger/origin.js'
-import { LEDGER_PREFIX } from '../../ledger/segment.js'
 import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
 import { readIntact } from '../../storage/read-intact.js'
 import { writeOnce } from '../../storage/write-once.js'
+import { isSameObject, placeOf, type Recorded, type Recorder, recordOf } from './contents.js'
 
 export type CopyDeps = {
   readonly source: ObjectStore
@@ -15,17 +15,20 @@ export type CopyDeps = {
   readonly clock: Clock
   /** What the source says of a segment that it has from elsewhere: a workspace is believed up to its clock, a backup as it is. */
   readonly originOf: (head: ObjectHead) => Origin
+  /** Told of everything that the target has then. */
+  readonly recorder?: Recorder
   /** A line for whoever waits. */
   readonly say?: (line: string) => void
 }
 
-export type CopyTally = { copied: number; bytes: number; present: number; vanished: number }
+/** `vanished`: names of what was listed, and is not there any more or not the same. */
+export type CopyTally = { copied: number; bytes: number; present: number; vanished: string[] }
 
-export const emptyTally = (): CopyTally => ({ copied: 0, bytes: 0, present: 0, vanished: 0 })
+export const emptyTally = (): CopyTally => ({ copied: 0, bytes: 0, present: 0, vanished: [] })
 
 /** What is under a name that both have, and differs. `refuse`: no two things ever have this name, so one of them is damaged.
- *  `keep`: the copy stands. `replace`: the source's is the newer. */
-type Differing = 'refuse' | 'keep' | 'replace'
+ *  `beside`: the name says too little, as where a workspace that was restored goes another way; both are kept. */
+type Differing = 'refuse' | 'beside'
 
 type CopyRequest = {
   readonly prefix: string
@@ -52,6 +55,7 @@ export async function copyObjects(deps: CopyDeps, request: CopyRequest): Promise
     due = []
   }
   await copyAll(deps, request, due, tally)
+  await deps.recorder?.endSection()
   if (tally.copied + tally.present > 0) say?.(`${prefix} ${tally.copied} copied, ${tally.present} there already.`)
   return tally
 }
@@ -59,39 +63,42 @@ export async function copyObjects(deps: CopyDeps, request: CopyRequest): Promise
 type Due = { readonly head: ObjectHead; readonly present: ObjectHead | undefined }
 
 async function copyAll(deps: CopyDeps, request: CopyRequest, due: readonly Due[], tally: CopyTally): Promise<void> {
-  await Promise.all(due.map((one) => copyOne(deps, request, one, tally)))
+  for (const object of await Promise.all(due.map((one) => copyOne(deps, request, one, tally)))) {
+    if (object !== undefined) await deps.recorder?.add(object)
+  }
 }
 
-async function copyOne(
-  { source, target, clock, originOf }: CopyDeps,
-  request: CopyRequest,
-  { head, present }: Due,
-  tally: CopyTally,
-): Promise<void> {
-  const { name, crc32c, size } = head
-  const { differing = 'refuse' } = request
-  const isSame = present?.crc32c === crc32c && present.size === size
-  if (present !== undefined && (isSame || differing === 'keep')) {
+/** As it is in the target; undefined: it has vanished from the source. */
+async function copyOne(deps: CopyDeps, request: CopyRequest, { head, present }: Due, tally: CopyTally): Promise<Recorded | undefined> {
+  const { source, target, clock, originOf } = deps
+  const { name } = head
+  const wanted = recordOf(head, originOf)
+  if (present !== undefined && isSameObject(recordOf(present), wanted)) {
     tally.present += 1
-    return
+    return wanted
   }
-  if (present !== undefined && differing === 'refuse') {
+  if (present !== undefined && (request.differing ?? 'refuse') === 'refuse') {
     throw corrupt(
-      `${name} has checksum ${crc32c} in ${source.label} and ${present.crc32c} in ${target.label}, and nobody ever writes it twice. ` +
+      `${name} has checksum ${head.crc32c} in ${source.label} and ${present.crc32c} in ${target.label}, and nobody ever writes it twice. ` +
         'Run `servo ledger verify`; if all is well there, copy to another place.',
     )
   }
+  const object: Recorded = present === undefined ? wanted : { ...wanted, is_beside: true }
+  if (object.is_beside === true && (await target.head(placeOf(object))).kind === 'found') {
+    tally.present += 1
+    return object
+  }
   const answer = await readIntact(source, name)
   // Packed, merged away or collected since it was listed: whoever asked for it knows whether it is missed.
-  if (answer.kind === 'absent' || answer.head.crc32c !== crc32c) {
-    tally.vanished += 1
-    return
+  if (answer.kind === 'absent' || !isSameObject(recordOf(answer.head, originOf), wanted)) {
+    tally.vanished.push(name)
+    return undefined
   }
-  const meta = name.startsWith(LEDGER_PREFIX) ? withOrigin(answer.head, originOf(answer.head)) : answer.head.meta
-  if (present === undefined) await writeOnce({ store: target, clock }, name, answer.bytes, meta)
-  else await target.put(name, answer.bytes, { if_generation: present.generation, meta })
+  const meta = wanted.origin === undefined ? answer.head.meta : withOrigin(answer.head, wanted.origin)
+  await writeOnce({ store: target, clock }, placeOf(object), answer.bytes, meta)
   tally.copied += 1
   tally.bytes += answer.bytes.byteLength
+  return object
 }
 
 export async function* headsOf(store: ObjectStore, prefix: string): AsyncGenerator<ObjectHead> {
