@@ -10,19 +10,12 @@ import { openColdList } from '../tables/cold/list.js'
 import { type History, openHistory } from '../tables/history/history.js'
 import { keptRevisions, keptThen } from '../tables/history/kept-revisions.js'
 import type { Listed } from '../tables/history/pages.js'
-import {
-  CHECKPOINTS_PREFIX,
-  COLD_PREFIX,
-  type ColdList,
-  checkpointName,
-  type Pointer,
-  parseCheckpoint,
-  STATE_PREFIX,
-} from '../tables/revision.js'
-import { readDocument, readPointer, type TableStore } from '../tables/snapshot.js'
+import { CHECKPOINTS_PREFIX, COLD_PREFIX, type ColdList, type Pointer, STATE_PREFIX } from '../tables/revision.js'
+import { readPointer, type TableStore } from '../tables/snapshot.js'
 import { collectClaims } from './collect-claims.js'
 import { collectPacks } from './packs/collect.js'
 import { type Reach, reachesOf, reachOf } from './reach.js'
+import { beginReachedLook, type ReachedLook } from './reached.js'
 import { refuseLostPointer, refuseNewerFold, swapPointer } from './swap.js'
 
 type CollectAnswer = { readonly kept_count: number; readonly deleted_count: number; readonly too_young_count: number }
@@ -87,7 +80,10 @@ const NOTHING: Reach = { files: new Set(), deltas: new Map() }
 /** Of the current revision and of every one that `as_of` may still open, or has opened for a reader who is at it. */
 export async function reachKept(store: ObjectStore, pointer: Pointer, now: number): Promise<Reach> {
   const history = openHistory(store, pointer)
-  return reachOf(keptRevisions(history, await keptThen(history, now - READER_PIN_MS)), sourceOf(store, history))
+  const look = beginReachedLook(store)
+  const reach = await reachOf(keptRevisions(history, await keptThen(history, now - READER_PIN_MS)), sourceOf(store, history, look))
+  look.end()
+  return reach
 }
 
 /** Of what was published since somebody looked: nothing older comes to be needed again. Where the chain is not the one that
@@ -101,7 +97,7 @@ async function reachSince(store: ObjectStore, pointer: Pointer | undefined, look
     // Settings that came since may let go of less than those that he went by: the next look goes by them.
     if (!(await isSameKept(history, looked_at))) return undefined
   }
-  return reachOf(listedAfter(history, looked_at?.sequence ?? 0), sourceOf(store, history))
+  return reachOf(listedAfter(history, looked_at?.sequence ?? 0), sourceOf(store, history, beginReachedLook(store)))
 }
 
 async function isSameKept(history: History, { sequence }: Pointer): Promise<boolean> {
@@ -113,8 +109,8 @@ async function* listedAfter(history: History, stop_after: number): AsyncGenerato
   for (let { sequence } = history.newest; sequence > stop_after; sequence--) yield history.at(sequence)
 }
 
-const sourceOf = (store: ObjectStore, history: History) => ({
-  openCheckpoint: (name: string) => readDocument(store, checkpointName(name), parseCheckpoint),
+const sourceOf = (store: ObjectStore, history: History, look: ReachedLook) => ({
+  openCheckpoint: look.open,
   openColdList: (list: ColdList) => openColdList(store, list),
   revisionAt: async (sequence: number) => (await history.at(sequence)).revision,
 })

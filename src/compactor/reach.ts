@@ -1,10 +1,11 @@
 // Which objects revisions are read from: checkpoints, the parts below them, cold ones and their sub-lists too, and the L0 files between.
-// It opens a checkpoint each and no revision: L0 files lie under the id of the revision that added them.
+// It asks for a checkpoint each and no revision: L0 files lie under the id of the revision that added them.
 
 import type { ObjectStore } from '../storage/object-store.js'
 import { openColdList } from '../tables/cold/list.js'
 import type { Listed } from '../tables/history/pages.js'
 import { type Checkpoint, type ColdList, checkpointName, l0RevisionOf, type Part } from '../tables/revision.js'
+import { filesOfPart, type Reached, reachedBy } from './reached.js'
 
 export type Reach = {
   /** Checkpoints, their parts and cold ones, filters of these, and the sub-lists that name the latter. */
@@ -15,7 +16,7 @@ export type Reach = {
 
 /** Where the chain is read; what cannot be told there is `undefined`, and left out. */
 type ReachSource = {
-  readonly openCheckpoint: (name: string) => Promise<Checkpoint | undefined>
+  readonly openCheckpoint: (name: string) => Promise<Reached | undefined>
   readonly openColdList: (list: ColdList) => Promise<readonly Part[] | undefined>
   readonly revisionAt: (sequence: number) => Promise<string | undefined>
 }
@@ -27,7 +28,7 @@ export async function reachOf(
 ): Promise<Reach> {
   const files = new Set<string>()
   const deltas = new Map<number, string>()
-  let opened: { readonly name: string; readonly checkpoint: Checkpoint | undefined } | undefined
+  let opened: { readonly name: string; readonly checkpoint: Reached | undefined } | undefined
   // Checkpoints only move on along the chain, so what newer revisions need of the deltas begins above what is left here.
   let lowest = Number.POSITIVE_INFINITY
   for await (const { sequence, checkpoint: name } of revisions) {
@@ -49,30 +50,22 @@ export async function reachOf(
 /** Of one checkpoint, whose sub-lists are all there. */
 export async function filesOfCheckpoint(store: ObjectStore, checkpoint: Checkpoint): Promise<ReadonlySet<string>> {
   const files = new Set<string>()
-  await addCheckpoint(files, checkpoint, (list) => openColdList(store, list))
+  await addCheckpoint(files, reachedBy(checkpoint), (list) => openColdList(store, list))
   return files
 }
 
-async function addCheckpoint(files: Set<string>, checkpoint: Checkpoint | undefined, open: ReachSource['openColdList']): Promise<void> {
-  for (const parts of checkpoint?.tables.values() ?? []) addParts(files, parts)
-  await addCold(files, checkpoint, open)
-}
-
-function addParts(files: Set<string>, parts: readonly Part[]): void {
-  for (const { name, filter, day_filter } of parts) {
-    files.add(name)
-    if (filter !== null) files.add(filter)
-    if (day_filter !== undefined) files.add(day_filter)
-  }
-}
-
 /** A sub-list that a newer checkpoint names too is opened once. */
-async function addCold(files: Set<string>, checkpoint: Checkpoint | undefined, openColdList: ReachSource['openColdList']): Promise<void> {
-  for (const list of [...(checkpoint?.cold.values() ?? [])].flat()) {
+async function addCheckpoint(
+  files: Set<string>,
+  checkpoint: Reached | undefined,
+  openColdList: ReachSource['openColdList'],
+): Promise<void> {
+  for (const name of checkpoint?.files ?? []) files.add(name)
+  for (const list of checkpoint?.cold ?? []) {
     for (const filter of list.filters) files.add(filter)
     if (files.has(list.name)) continue
     files.add(list.name)
-    addParts(files, (await openColdList(list)) ?? [])
+    for (const name of ((await openColdList(list)) ?? []).flatMap(filesOfPart)) files.add(name)
   }
 }
 

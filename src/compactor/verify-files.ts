@@ -13,6 +13,7 @@ import { CHECKPOINTS_PREFIX, checkpointName, type Pointer } from '../tables/revi
 import { openSnapshot, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import { openVolumes } from '../tables/volume.js'
 import { reachOf } from './reach.js'
+import { reachedBy } from './reached.js'
 import type { Links } from './verify-chain.js'
 import { findCheckpoint, findColdList, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
 
@@ -54,7 +55,7 @@ export async function verifyFiles(
     openCheckpoint: async (name) => {
       const first = listed.find(({ checkpoint }) => checkpoint === name)
       const found = await findCheckpoint(store, name, first === undefined ? 'the pointer' : `revision ${first.sequence}`)
-      if ('document' in found) return found.document
+      if ('document' in found) return reachedBy(found.document)
       problems.push(found.problem)
       damaged.add(checkpointName(name))
       return undefined

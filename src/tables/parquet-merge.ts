@@ -1,6 +1,9 @@
 // Merges sorted table files on columns, row group by row group: only keys and versions are looked at, all else is
 // copied as it lies. It holds one group of each file that has been reached and never a whole file.
 
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { assert, corrupt } from '../core/errors.js'
 import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
 import type { GroupColumns } from './columns/arrow-memory.js'
@@ -94,11 +97,21 @@ function isBefore(layout: FileLayout, left: Cursor, right: Cursor): boolean {
   return versions === 0 ? left.place < right.place : versions < 0
 }
 
-/** Puts the cursor where it belongs in a queue that is sorted but for it. */
+/** The first place from this one on whose cursor does not come before: next to it as a rule, and else by halves, so that a row
+ *  of a thousand files costs ten looks and not a thousand. */
+function placeFor(layout: FileLayout, queue: readonly Cursor[], cursor: Cursor, from: number): number {
+  let low = from
+  let high = queue.length
+  for (let middle = low; low < high; middle = (low + high) >>> 1) {
+    if (isBefore(layout, queue[middle] as Cursor, cursor)) low = middle + 1
+    else high = middle
+  }
+  return low
+}
+
+/** Puts the cursor where it belongs in a queue that is sorted. */
 function enqueue(layout: FileLayout, queue: Cursor[], cursor: Cursor): void {
-  let place = 0
-  while (place < queue.length && isBefore(layout, queue[place] as Cursor, cursor)) place++
-  queue.splice(place, 0, cursor)
+  queue.splice(placeFor(layout, queue, cursor, 0), 0, cursor)
 }
 
 /** The first row of the head that does not come before the next file's row: in doubling steps, then by halves. */
@@ -123,13 +136,10 @@ function advance(layout: FileLayout, queue: Cursor[], from: number, row: number)
   const cursor = queue[from]
   assert(cursor !== undefined, `A merge of ${layout.table} advanced a file that it had finished.`)
   cursor.row = row
-  let place = from
-  for (let next = queue[place + 1]; next !== undefined; next = queue[place + 1]) {
-    if (!isUsedUp(cursor) && isBefore(layout, cursor, next)) break
-    queue[place++] = next
-  }
+  const place = isUsedUp(cursor) ? queue.length : placeFor(layout, queue, cursor, from + 1)
+  queue.copyWithin(from, from + 1, place)
   if (isUsedUp(cursor)) queue.length--
-  else queue[place] = cursor
+  else queue[place - 1] = cursor
 }
 
 const isUsedUp = (cursor: Cursor): boolean => cursor.row === cursor.rows
@@ -294,10 +304,43 @@ export async function* mergeFiles(
 
 const NO_SCOPE: FileScope = { tenant_id: '', workspace_id: '' }
 
-/** The same rows, decoded, a batch at a time. */
-export async function* streamFiles(table: TableName, sources: readonly MergeSource[]): AsyncGenerator<LooseRow[]> {
+/** Each holds a group of rows, a megabyte of a wide table: of a day each there is one for every day of years. */
+const STREAMED_AT_ONCE = 128
+type Passes = { readonly at_once: number; readonly folder: string }
+/** A file of the first pass, which is in memory until it is written. */
+const PASS_FILE_ROWS = 100_000
+
+/** The same rows, decoded, a batch at a time. Where there are many files, neighbours are first merged into temporary ones. */
+export async function* streamFiles(
+  table: TableName,
+  sources: readonly MergeSource[],
+  passes: Passes = { at_once: STREAMED_AT_ONCE, folder: tmpdir() },
+): AsyncGenerator<LooseRow[]> {
+  if (sources.length > passes.at_once) return yield* streamMerged(table, sources, passes)
   const options = { rows_per_file: Number.POSITIVE_INFINITY }
   for await (const group of mergeGroups(loadParquet(), { table, scope: NO_SCOPE, sources, options })) {
     yield decodeColumns(FILE_LAYOUTS[table], group.columns)
+  }
+}
+
+/** The files of one share do not overlap, so that of each share one is open at a time. */
+async function* streamMerged(table: TableName, sources: readonly MergeSource[], passes: Passes): AsyncGenerator<LooseRow[]> {
+  const { at_once } = passes
+  const share_count = Math.ceil(sources.length / at_once)
+  assert(share_count <= at_once, `${sources.length} files of ${table} are more than two passes merge.`)
+  const folder = await mkdtemp(join(passes.folder, 'servo-merge-'))
+  try {
+    const merged: MergeSource[] = []
+    for (let share = 0; share < share_count; share++) {
+      const some = sources.slice(share * at_once, (share + 1) * at_once)
+      for await (const { bytes, min_key } of mergeFiles(table, NO_SCOPE, some, { rows_per_file: PASS_FILE_ROWS })) {
+        const path = join(folder, `${merged.length}.parquet`)
+        await writeFile(path, bytes)
+        merged.push({ path, min_key })
+      }
+    }
+    yield* streamFiles(table, merged, { ...passes, at_once: Number.POSITIVE_INFINITY })
+  } finally {
+    await rm(folder, { recursive: true, force: true })
   }
 }

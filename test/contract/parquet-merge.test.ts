@@ -1,6 +1,6 @@
 // Merges of table files against a merge of rows in a map, which shares no code with them.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
@@ -112,6 +112,7 @@ describe('a merge of table files', () => {
         expect(await rowsIn('dispatch_outbox', merged)).toEqual(expected)
         expect(merged.length).toBe(Math.ceil(expected.length / rowsPerFile))
         expect((await collect(streamFiles('dispatch_outbox', files))).flat()).toEqual(expected)
+        expect((await collect(streamFiles('dispatch_outbox', files, { at_once: 3, folder }))).flat()).toEqual(expected)
       }),
       { numRuns: RUNS },
     )
@@ -202,6 +203,32 @@ describe('a merge of table files', () => {
     // Three groups were read and written for the first file.
     expect(turns).toBeGreaterThan(3)
   })
+})
+
+test('a stream of many files reads few at once, from temporary ones that go with it', async () => {
+  const row = (name: string): LooseRow => ({
+    kind: 'SENSOR',
+    name,
+    entity_id: 'x',
+    taken_at: 1,
+    released_at: null,
+    row_version: 1,
+    last_event_id: 'e',
+  })
+  const names = Array.from({ length: 12 }, (_, index) => `name-${index + 10}`)
+  // Each overlaps all others.
+  const files = await Promise.all(names.map((name) => writeListed('names', [row('a'), row(name)])))
+  const own = await mkdtemp(join(folder, 'temporary-'))
+  const seen: LooseRow[] = []
+  for await (const rows of streamFiles('names', files, { at_once: 4, folder: own })) {
+    seen.push(...rows)
+    const [merged = ''] = await readdir(own)
+    expect((await readdir(join(own, merged))).length).toBe(3)
+  }
+  expect(seen.map(({ name }) => name)).toEqual(['a', ...names])
+  expect(await readdir(own)).toEqual([])
+  for await (const _rows of streamFiles('names', files, { at_once: 4, folder: own })) break
+  expect(await readdir(own)).toEqual([])
 })
 
 describe('a merge that cannot be right', () => {

@@ -131,4 +131,29 @@ export const COLD: readonly Mutant[] = [
     ],
     killed_by: days('are asked by the day: of a key that is nowhere no hour of a finished one'),
   },
+  {
+    name: 'all files of a table streamed at once',
+    edits: [
+      {
+        file: 'src/tables/parquet-merge.ts',
+        find: 'if (sources.length > passes.at_once) return',
+        replace: 'if (sources.length > 100 * passes.at_once) return',
+      },
+    ],
+    killed_by: {
+      file: 'test/contract/parquet-merge.test.ts',
+      title: 'a stream of many files reads few at once, from temporary ones that go with it',
+    },
+  },
+  {
+    name: 'checkpoints read again with each look of collection',
+    edits: [
+      {
+        file: 'src/compactor/reached.ts',
+        find: 'checkpoints.get(checkpoint) ?? (await read(checkpoint))',
+        replace: 'await read(checkpoint)',
+      },
+    ],
+    killed_by: turn('collect-again', 'a second look reads no checkpoint again, and leaves what a first one leaves'),
+  },
 ]
