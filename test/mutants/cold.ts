@@ -102,7 +102,13 @@ export const COLD: readonly Mutant[] = [
   },
   {
     name: 'cold parts that collection takes for orphans',
-    edits: [{ file: REACH, find: '    addParts(files, (await openColdList(list)) ?? [])\n', replace: '' }],
+    edits: [
+      {
+        file: REACH,
+        find: '((await openColdList(list)) ?? []).flatMap(filesOfPart)',
+        replace: '[(await openColdList(list)) ?? []].flatMap(() => [])',
+      },
+    ],
     killed_by: cold(KEPT),
   },
   {
@@ -112,7 +118,13 @@ export const COLD: readonly Mutant[] = [
   },
   {
     name: 'filters over a day that collection takes for orphans',
-    edits: [{ file: REACH, find: '    if (day_filter !== undefined) files.add(day_filter)\n', replace: '' }],
+    edits: [
+      {
+        file: 'src/compactor/reached.ts',
+        find: '[name, filter ?? [], day_filter ?? []]',
+        replace: '[name, filter ?? [], day_filter === name ? [] : []]',
+      },
+    ],
     killed_by: days(GO),
   },
   {
