@@ -31,7 +31,13 @@ async function jsonOf<T>(work: Promise<Finished>): Promise<T> {
   return JSON.parse(stdout) as T
 }
 
-type Told = { readonly backup: string; readonly sequence: number; readonly copied_count: number; readonly present_count: number }
+type Told = {
+  readonly backup: string
+  readonly sequence: number
+  readonly copied_count: number
+  readonly present_count: number
+  readonly branch: string | null
+}
 
 beforeAll(async () => {
   server = await startFakeGcs()
@@ -96,6 +102,13 @@ describe.each([
       await servoSaying(storyLines({ events: STEADY_EVENTS_PER_RUN, name: 'three' }), 'ledger', 'append', '--store', to(), '--file', '-')
       expect(await servo('ledger', 'compact', '--merge', '--collect', '--store', to())).toMatchObject({ code: 0 })
       await expectGood(to(), events + STEADY_EVENTS_PER_RUN)
+
+      const onBranch = await jsonOf<Told>(servo('workspace', 'backup', '--store', to(), '--to', by(), '--verify', '--json'))
+      expect(onBranch).toMatchObject({ restored_backup: again.backup, problems: [] })
+      const shown = await servo('workspace', 'backups', '--from', by())
+      expect(shown.stdout.split('\n').filter((line) => line.includes(onBranch.branch ?? 'none'))).toEqual([
+        expect.stringMatching(new RegExp(`${onBranch.backup}.*${again.backup}`)),
+      ])
     },
     2 * TIMEOUT_MS,
   )
