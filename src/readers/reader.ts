@@ -4,7 +4,7 @@ import { isOperatingError } from '../core/errors.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
 import { keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
-import { type FileAt, filesAt } from '../tables/cold/files-at.js'
+import { type FileAt, filesAt, filesFor } from '../tables/cold/files-at.js'
 import { coldPartsFor } from '../tables/cold/find.js'
 import { rowFilter } from '../tables/condition.js'
 import { createFilterCache, type FilterCache } from '../tables/lookup.js'
@@ -28,7 +28,7 @@ export type View = {
   /** The earliest instant of this column that cold parts have, as far as they say; undefined: none of the table's rows is cold. */
   readonly coldSince: (table: TableName, column: string) => number | undefined
   /** Every file that has rows of the table, the coldest first. They overlap: of a key the highest row_version counts. */
-  readonly files: (table: TableName) => Promise<readonly FileAt[]>
+  readonly files: (table: TableName, where?: readonly Condition[]) => Promise<readonly FileAt[]>
   /** What is made of whole tables that change seldom: made once, and again when a revision has changed one of them. */
   readonly derived: <T>(name: string, tables: readonly TableName[], make: () => Promise<T>) => Promise<T>
 }
@@ -123,7 +123,8 @@ function createView(tables: TableStore, filters: FilterCache, derivations: Deriv
       const lists = snapshot.checkpoint.cold.get(table) ?? []
       return lists.length === 0 ? undefined : Math.min(...lists.map(({ times }) => times[column]?.[0] ?? Number.NEGATIVE_INFINITY))
     },
-    files: (table) => filesAt(store, snapshot, table),
+    files: (table, where = []) =>
+      where.length === 0 ? filesAt(store, snapshot, table) : filesFor({ store, filters, snapshot, table }, where),
     async few(table, where) {
       const above = overlayRows(await layersOf(overlay, table))
       // Of no table above the base: it stays what it is until a merge makes another.

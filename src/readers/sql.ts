@@ -5,17 +5,20 @@ import { expiryCut } from '../projections/retention.js'
 import { TABLE_NAMES, type TableName } from '../projections/tables.js'
 import type { FileCache } from '../tables/cache.js'
 import type { FileAt } from '../tables/cold/files-at.js'
-import { runStatement, type StatementAnswer, type StatementRequest } from '../tables/sql/statement.js'
+import { askedOf, runStatement, type StatementAnswer, type StatementRequest } from '../tables/sql/statement.js'
 import { absentViewSql, viewSql } from '../tables/sql/view-sql.js'
 import type { View } from './reader.js'
 
 export type SqlRequest = Omit<StatementRequest, 'views' | 'paths'>
 export type SqlAnswer = StatementAnswer
 
-/** Only the files of tables that the statement names are looked for: of a remote store, each is a download. */
+/** Only the files of tables that the statement names are looked for, and of old rows those that may have what it asks: each is read
+ *  through to compare its checksum, and of a remote store it is a download. */
 export async function runSql(cache: FileCache, view: View, request: SqlRequest): Promise<SqlAnswer> {
   const named = TABLE_NAMES.filter((table) => isNamedIn(request.text, table))
-  const tables = new Map(await Promise.all(named.map(async (table) => [table, await view.files(table)] as const)))
+  const asked = named.some((table) => view.snapshot.checkpoint.cold.has(table)) ? await askedOf(request.text) : undefined
+  const where = (table: TableName) => (asked?.table === table ? asked.where : [])
+  const tables = new Map(await Promise.all(named.map(async (table) => [table, await view.files(table, where(table))] as const)))
   const { paths, release } = await cache.hold([...tables.values()].flat())
   try {
     const rest = [...paths]

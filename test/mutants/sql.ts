@@ -1,6 +1,6 @@
 // Guards of SQL over the tables: which rows a view has, and what a statement may reach.
 
-import type { Check, Mutant } from './mutant.js'
+import { type Check, type Mutant, turn } from './mutant.js'
 
 const VIEW = 'src/tables/sql/view-sql.ts'
 const view = (title: string): Check => ({ file: 'test/properties/sql-view.test.ts', title })
@@ -55,5 +55,26 @@ export const SQL: readonly Mutant[] = [
       },
     ],
     killed_by: { file: 'test/contract/sql.test.ts', title: 'has the rows of the reader, of every table at one revision after another' },
+  },
+  {
+    name: 'SQL without the late versions that fit no more',
+    edits: [
+      {
+        file: 'src/tables/cold/files-at.ts',
+        find: 'day === undefined || is_late === true || wanted',
+        replace: 'day === undefined || wanted',
+      },
+    ],
+    killed_by: turn('cold', 'is read as it is now: from above the base, from the base, and as a late one from another part'),
+  },
+  {
+    name: 'SQL over every old file, whatever it asks',
+    edits: [{ file: 'src/tables/cold/files-at.ts', find: '|| wanted.has(name))', replace: '|| wanted.size >= 0)' }],
+    killed_by: turn('cold-files', 'seed 1: hold every row that fits'),
+  },
+  {
+    name: 'SQL that takes one of two tables for all that it reads',
+    edits: [{ file: 'src/tables/sql/asked.ts', find: '.length !== 1) return undefined', replace: '.length < 1) return undefined' }],
+    killed_by: { file: 'test/contract/sql-asked.test.ts', title: 'the same table twice says nothing' },
   },
 ]

@@ -6,6 +6,7 @@ import { assert, corrupt, messageOf, unavailable } from '../../core/errors.js'
 import type { Json } from '../../projections/table.js'
 import { LOCK, loadApi, openInstance } from '../duckdb.js'
 import { quote } from '../parquet-query.js'
+import { type Asked, askedIn } from './asked.js'
 import { errorOf, faultOf, type StatementFault } from './fault.js'
 import { jsonOf } from './value.js'
 
@@ -34,13 +35,12 @@ type ResultFile = { readonly path: string }
 export type StatementAnswer = { readonly kind: 'done'; readonly row_count: number } | StatementFault
 
 const THREADS = 2
+const PARSER_MEMORY_MB = 64
 const RESULT_DATABASE = 'statement'
 const RESULT = `${RESULT_DATABASE}.result`
 
 export async function runStatement(request: StatementRequest): Promise<StatementAnswer> {
-  const instance = await openInstance(request.memory_limit_mb, THREADS, []).catch((error: unknown) => {
-    throw unavailable(`DuckDB does not start: ${messageOf(error)}.`, error)
-  })
+  const instance = await openDatabase(request.memory_limit_mb)
   try {
     const connection = await instance.connect()
     await prepareDatabase(connection, request)
@@ -49,6 +49,11 @@ export async function runStatement(request: StatementRequest): Promise<Statement
     instance.closeSync()
   }
 }
+
+const openDatabase = (memory_limit_mb: number) =>
+  openInstance(memory_limit_mb, THREADS, []).catch((error: unknown) => {
+    throw unavailable(`DuckDB does not start: ${messageOf(error)}.`, error)
+  })
 
 async function prepareDatabase(connection: DuckDBConnection, { views, paths, result }: StatementRequest): Promise<void> {
   // Days and hours are those of UTC, whatever the machine's are.
@@ -70,17 +75,32 @@ async function prepareDatabase(connection: DuckDBConnection, { views, paths, res
   for (const setting of settings) await connection.run(setting)
 }
 
+/** Before any file is looked for. undefined: nothing that helps to choose them. */
+export async function askedOf(text: string): Promise<Asked | undefined> {
+  const instance = await openDatabase(PARSER_MEMORY_MB)
+  try {
+    const parsed = await parse(await instance.connect(), text)
+    return parsed.error || parsed.statements.length !== 1 ? undefined : askedIn(parsed.statements[0]?.node)
+  } finally {
+    instance.closeSync()
+  }
+}
+
 type Parsed =
-  | { readonly error: false; readonly statements: readonly unknown[] }
+  | { readonly error: false; readonly statements: readonly { readonly node: unknown }[] }
   | { readonly error: true; readonly error_type: string; readonly error_message: string; readonly position?: string }
 
 const ONLY_SELECT = 'Only a SELECT can be run: tables change by events alone.'
 const notUnderstood = (sentence: string): StatementFault => ({ kind: 'not_understood', sentence })
 
+async function parse(connection: DuckDBConnection, text: string): Promise<Parsed> {
+  const [[answer]] = (await (await connection.run(`SELECT json_serialize_sql(${quote(text)})`)).getRows()) as [[string]]
+  return JSON.parse(answer) as Parsed
+}
+
 /** By its syntax alone, before any name in it is looked up. */
 async function faultOfText(connection: DuckDBConnection, text: string): Promise<StatementFault | undefined> {
-  const [[answer]] = (await (await connection.run(`SELECT json_serialize_sql(${quote(text)})`)).getRows()) as [[string]]
-  const parsed = JSON.parse(answer) as Parsed
+  const parsed = await parse(connection, text)
   if (parsed.error) {
     // It parses every statement, and knows no form but that of a SELECT.
     if (parsed.error_type !== 'parser') {
