@@ -205,16 +205,17 @@ describe('a merge of table files', () => {
   })
 })
 
+const row = (name: string): LooseRow => ({
+  kind: 'SENSOR',
+  name,
+  entity_id: 'x',
+  taken_at: 1,
+  released_at: null,
+  row_version: 1,
+  last_event_id: 'e',
+})
+
 test('a stream of many files reads few at once, from temporary ones that go with it', async () => {
-  const row = (name: string): LooseRow => ({
-    kind: 'SENSOR',
-    name,
-    entity_id: 'x',
-    taken_at: 1,
-    released_at: null,
-    row_version: 1,
-    last_event_id: 'e',
-  })
   const names = Array.from({ length: 12 }, (_, index) => `name-${index + 10}`)
   // Each overlaps all others.
   const files = await Promise.all(names.map((name) => writeListed('names', [row('a'), row(name)])))
@@ -232,15 +233,6 @@ test('a stream of many files reads few at once, from temporary ones that go with
 })
 
 describe('a merge that cannot be right', () => {
-  const row = (name: string): LooseRow => ({
-    kind: 'SENSOR',
-    name,
-    entity_id: 'x',
-    taken_at: 1,
-    released_at: null,
-    row_version: 1,
-    last_event_id: 'e',
-  })
   const drain = (...sources: readonly MergeSource[]) => collect(mergeFiles('names', SCOPE, sources, { rows_per_file: 10 }))
 
   test('says which file is not there', async () => {
