@@ -42,7 +42,11 @@ export async function compareKept(live: TableStore, pointer: Pointer, kept: Kept
   const other = (await asked) ?? (await compareHere(there))
   const differences = [...own.differences, ...other.differences]
   const inTableOrder = TABLE_NAMES.flatMap((table) => differences.filter((difference) => difference.table === table))
-  return { row_count: own.row_count + other.row_count, differences: inTableOrder.slice(0, DIFFERENCES_MAX) }
+  return {
+    row_count: own.row_count + other.row_count,
+    differences: inTableOrder.slice(0, DIFFERENCES_MAX),
+    differing_rows: { ...own.differing_rows, ...other.differing_rows },
+  }
 }
 
 const bytesOf = ({ start, end }: SpilledRun): number => end - start
