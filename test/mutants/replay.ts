@@ -8,7 +8,7 @@ const THROUGH = 'src/turn/through-newest.ts'
 const SINCE = 'src/turn/replay-since.ts'
 const DONE = 'src/turn/replayed/done-rows.ts'
 const INDEX = 'src/turn/replayed/key-index.ts'
-const MERGED = 'src/turn/replayed/merged-runs.ts'
+const MERGED = 'src/core/merged-runs.ts'
 
 const NAMES = 'names the row and the column that differs, whichever it is'
 const ONE_SIDE = 'names rows that one side alone has'
@@ -58,7 +58,7 @@ export const REPLAY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'replaced rows of a replay told twice',
-    edits: [{ file: MERGED, find: ', row) !== 0) break', replace: ', row) !== 0.5) break' }],
+    edits: [{ file: MERGED, find: ', thing) !== 0) break', replace: ', thing) !== 0.5) break' }],
     killed_by: turn('done-rows', IN_ORDER),
   },
   {

@@ -6,7 +6,7 @@ import { describe, expect, test } from '@jest/globals'
 import { verify } from '../../src/compactor/verify.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
 import { LEDGER_PREFIX } from '../../src/ledger/segment.js'
-import { POINTER_NAME } from '../../src/tables/revision.js'
+import { POINTER_NAME, STATE_PREFIX } from '../../src/tables/revision.js'
 import { readPointer } from '../../src/tables/snapshot.js'
 import { replay } from '../../src/turn/replay.js'
 import { fillPages, PAGE } from '../fixtures/full-pages.js'
@@ -142,6 +142,25 @@ describe('while it takes hours, and all that it began with is packed, merged awa
         await world.time.sleep(MINUTE_MS)
       })
       await expect(made).rejects.toThrow('somebody has put an older state back')
+    })
+  })
+
+  test('verify misses nothing that was removed because nobody can reach it any more', async () => {
+    const scenario = createScenario()
+    const { world, tell } = scenario
+    await tell(async () => {
+      const keeper = await fillPages(scenario, 1)
+      await scenario.writer().append([scenario.say.poolDefined('pool:x', 9)])
+      await scenario.decider().turn()
+      const { store, files } = world.start('slow')
+      let deleted_count = 0
+      once(world, 'before', { process: 'slow', operation: 'get', name: STATE_PREFIX }, async () => {
+        await merge(keeper, true, PAGE)
+        await world.time.sleep(2 * HOUR_MS)
+        deleted_count = (await collect(keeper)).deleted_count
+      })
+      expect(await verify({ store, files, scope: world.scope })).toMatchObject({ problems: [] })
+      expect(deleted_count).toBeGreaterThan(0)
     })
   })
 })

@@ -26,7 +26,7 @@ import { listAll } from '../invariants/evidence.js'
 
 const singles = async ({ world }: Scenario) => (await listAll(world.bucket, LEDGER_PREFIX)).map(({ name }) => segmentName(name)).sort()
 const packs = async ({ world }: Scenario) => (await listAll(world.bucket, PACKS)).map(({ name }) => name)
-const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope })
+const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope, held_segments: 3 })
 
 describe('packing', () => {
   test('waits until every segment of a page is past the window, and keeps each byte for byte', async () => {

@@ -3,11 +3,11 @@
 
 import { type Compared, compareTables, DIFFERENCES_MAX, rowsAtHand } from '../../compactor/compare.js'
 import { TABLE_NAMES, type TableName } from '../../projections/tables.js'
+import { openLines } from '../../storage/spill-file.js'
 import type { Pointer } from '../../tables/revision.js'
 import { openSnapshot, type TableStore } from '../../tables/snapshot.js'
 import type { KeptRows } from './done-rows.js'
 import { rowsInOrder, type SpilledRun } from './merged-runs.js'
-import { openLines } from './spill-file.js'
 
 /** What another thread of this process is told. */
 export type CompareJob = {
