@@ -34,10 +34,10 @@ export async function findPointer(
   // One that is alone with the number 1 belongs to a first turn that has not swapped the pointer yet.
   if ('document' in found && unlisted.length === 0 && ![...named.keys()].some((sequence) => sequence > 1)) return found.document
   const newest = await newestAlone(store, named)
-  const chain_through = newest === undefined ? 0 : await pagedThrough(store, newest.revision)
   const without = newest === undefined ? 'Without it nothing can be said of the tables.' : `Until then this goes by ${newest.name}.`
   const problem = 'problem' in found ? found.problem : `${POINTER_NAME} is gone, though there are revisions. ${RESTORE_IT}`
   problems.push(`${problem} ${without}`, ...unlisted)
+  const chain_through = newest === undefined ? 0 : await pagedThrough(store, newest.revision, problems)
   const { server_time } = 'document' in found ? found.document : await store.list(CHAIN_PREFIX)
   return { pointer: newest === undefined ? undefined : pointerTo(newest.revision, chain_through), server_time }
 }
@@ -68,7 +68,7 @@ const pointerTo = ({ revision, sequence, fold_version, published_at, checkpoint 
 })
 
 /** How far there are pages, none of which is written before all that it lists was published. */
-async function pagedThrough(store: ObjectStore, { sequence }: Revision): Promise<number> {
+async function pagedThrough(store: ObjectStore, { sequence }: Revision, problems: string[]): Promise<number> {
   const found = await orDamage(CHAIN_PREFIX, async () => {
     const names = new Set((await listAll(store, CHAIN_PREFIX)).objects.map(({ name }) => name))
     if (!names.has(chainName(0))) return 0
@@ -77,8 +77,10 @@ async function pagedThrough(store: ObjectStore, { sequence }: Revision): Promise
     while (names.has(chainName(page_count)) && (page_count + 1) * revisions.length <= sequence) page_count += 1
     return page_count * revisions.length
   })
-  // Then all of it is told by its links.
-  return 'document' in found ? found.document : 0
+  if ('document' in found) return found.document
+  // All of it is told by its links then.
+  problems.push(found.problem)
+  return 0
 }
 
 export async function listRevisions(

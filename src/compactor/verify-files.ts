@@ -4,9 +4,8 @@
 import { missing } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import type { ObjectStore } from '../storage/object-store.js'
-import { layersOf } from '../tables/overlay.js'
 import { CHECKPOINTS_PREFIX, checkpointName, POINTER_NAME, type Pointer } from '../tables/revision.js'
-import { openSnapshot, readPointer, type TableStore } from '../tables/snapshot.js'
+import { openSnapshot, readDelta, readPointer, readRevision, type TableStore } from '../tables/snapshot.js'
 import { openVolumes } from '../tables/volume.js'
 import { reachKept } from './collect.js'
 import { reachesOf, reachOf } from './reach.js'
@@ -85,8 +84,11 @@ async function neededNow(store: ObjectStore): Promise<(name: string) => boolean>
 async function openNewest(tables: TableStore): Promise<void> {
   const { published } = await readPointer(tables.store)
   if (published === undefined) throw missing(`${POINTER_NAME} is gone.`)
-  const { overlay } = await openSnapshot(tables, published.pointer)
-  for (const table of overlay.keys()) await layersOf(overlay, table)
+  const { pointer } = published
+  await openSnapshot(tables, pointer)
+  // A document of its own for each, so that its rows are forgotten with it.
+  for (const { sequence, revision } of pointer.deltas)
+    await readDelta(tables, await readRevision(tables.store, sequence, revision), () => true)
 }
 
 async function filesAdded(store: ObjectStore, deltas: ReadonlyMap<number, string>): Promise<string[]> {

@@ -44,8 +44,8 @@ export type FindsByName = {
   readonly close: () => void
 }
 
-/** Of a run: some tens of megabytes as text, until they are sorted and written. */
-const RUN_FINDS_MAX = 100_000
+/** Of a run: some ten megabytes as text, until they are sorted and written. */
+const RUN_FINDS_MAX = 50_000
 /** Written at a time; less than this never makes a file. */
 const HELD_BYTES_MAX = 4 * 1_024 ** 2
 /** Of each run at a time. */
