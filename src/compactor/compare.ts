@@ -18,10 +18,18 @@ export type Difference = {
   readonly replayed: Readonly<Record<string, unknown>> | null
 }
 
-/** More than these would not be read by anybody: the first ones show what is wrong. */
+/** More than these would not be read by anybody: the first ones show what is wrong, and of the others there is a count. */
 export const DIFFERENCES_MAX = 10
 
-export type Compared = { readonly row_count: number; readonly differences: readonly Difference[] }
+export type Compared = {
+  readonly row_count: number
+  /** The first ones. */
+  readonly differences: readonly Difference[]
+  /** How many rows differ, of the tables in which one does. */
+  readonly differing_rows: DifferingRows
+}
+
+export type DifferingRows = Readonly<Partial<Record<TableName, number>>>
 
 /** Rows of a table in key order, each key once; then undefined. */
 export type RowsInOrder = (table: TableName) => () => LooseRow | undefined
@@ -47,6 +55,7 @@ export async function compareTables(
   tables: readonly TableName[] = TABLE_NAMES,
 ): Promise<Compared> {
   const differences: Difference[] = []
+  const differing_rows: Partial<Record<TableName, number>> = {}
   let row_count = 0
   const rowsOfLive = rowsOfTables(live, snapshot)
   for (const table of tables) {
@@ -54,7 +63,7 @@ export async function compareTables(
     const left = await rowsOfLive(table, isKept)
     const right = await replayed(table, isKept)
     const isDifferent = differenceIn(table)
-    while (differences.length < DIFFERENCES_MAX) {
+    for (;;) {
       // Only at the end of a batch: waiting for each row would cost more than comparing it.
       if (left.isAtEnd()) await left.refill()
       if (right.isAtEnd()) await right.refill()
@@ -62,7 +71,10 @@ export async function compareTables(
       if (a === undefined && b === undefined) break
       const order = a === undefined ? 1 : b === undefined ? -1 : compareRows(table, a, b)
       const found = isDifferent(order <= 0 ? a : undefined, order >= 0 ? b : undefined)
-      if (found !== undefined) differences.push(found)
+      if (found !== undefined) {
+        differing_rows[table] = (differing_rows[table] ?? 0) + 1
+        if (differences.length < DIFFERENCES_MAX) differences.push(found)
+      }
       row_count += 1
       if (order <= 0) left.advance()
       if (order >= 0) right.advance()
@@ -70,7 +82,7 @@ export async function compareTables(
     await left.close()
     await right.close()
   }
-  return { row_count, differences }
+  return { row_count, differences, differing_rows }
 }
 
 const keptAt = (table: TableName, { fold_time, retention }: Revision): IsKept => {

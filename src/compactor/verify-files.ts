@@ -1,40 +1,29 @@
 // The table files of a workspace, as verify looks at them: which there have to be, by the rule that readers and collection go
 // by, and whether each is whole. It reads every one of them.
 
+import { missing } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import { instantMs } from '../core/time.js'
-import { RETENTION } from '../projections/retention.js'
 import type { ObjectStore } from '../storage/object-store.js'
-import { keptUntil } from '../tables/history/kept.js'
-import type { KeptAt } from '../tables/history/kept-revisions.js'
-import type { Listed } from '../tables/history/pages.js'
-import { layersOf } from '../tables/overlay.js'
-import { CHECKPOINTS_PREFIX, checkpointName, type Pointer } from '../tables/revision.js'
-import { openSnapshot, type Snapshot, type TableStore } from '../tables/snapshot.js'
+import { CHECKPOINTS_PREFIX, checkpointName, POINTER_NAME, type Pointer } from '../tables/revision.js'
+import { openSnapshot, readDelta, readPointer, readRevision, type TableStore } from '../tables/snapshot.js'
 import { openVolumes } from '../tables/volume.js'
-import { reachOf } from './reach.js'
+import { reachKept } from './collect.js'
+import { reachesOf, reachOf } from './reach.js'
 import { reachedBy } from './reached.js'
-import type { Links } from './verify-chain.js'
+import type { KeptRevisions } from './verified/kept.js'
+import type { Links } from './verified/links.js'
 import { findCheckpoint, findColdList, findRevision, orDamage, RESTORE_IT } from './verify-documents.js'
 
-/** What was found out on the way along the chain. */
-export type ReadChain = {
-  readonly links: Links
-  /** Every revision that could be read, oldest first. */
-  readonly listed: readonly Listed[]
-  readonly server_time: number
-}
+export const READS_AT_ONCE = 16
 
-const READS_AT_ONCE = 16
-
-/** Every reachable file is there; those of the current revision have the size and checksum that it states. It answers their
- *  names, checkpoints apart. */
+/** Every reachable file is there; those of the current revision have the size and checksum that it states. It answers how many
+ *  they are, checkpoints apart. */
 export async function verifyFiles(
   tables: TableStore,
   pointer: Pointer,
-  { links, listed, server_time }: ReadChain,
+  { links, kept }: { readonly links: Links; readonly kept: KeptRevisions },
   problems: string[],
-): Promise<ReadonlySet<string>> {
+): Promise<number> {
   const { store } = tables
   const stated = new Map<string, string>()
   // What is wrong with it is said where all that are kept are looked at.
@@ -47,14 +36,11 @@ export async function verifyFiles(
       else for (const { name, crc32c } of found.document) stated.set(name, crc32c)
     }
   }
-  // Where the newest revision cannot be read, that is said already.
-  const newest = await findRevision(store, pointer)
-  const retention = 'document' in newest ? newest.document.retention : RETENTION
   const damaged = new Set<string>()
-  const { files, deltas } = await reachOf(keptOf(listed, pointer, { now: server_time, retention }), {
+  const { files, deltas } = await reachOf(kept.newest_first, {
     openCheckpoint: async (name) => {
-      const first = listed.find(({ checkpoint }) => checkpoint === name)
-      const found = await findCheckpoint(store, name, first === undefined ? 'the pointer' : `revision ${first.sequence}`)
+      const first = kept.named_since.get(name)
+      const found = await findCheckpoint(store, name, first === undefined ? 'the pointer' : `revision ${first}`)
       if ('document' in found) return reachedBy(found.document)
       problems.push(found.problem)
       damaged.add(checkpointName(name))
@@ -64,43 +50,46 @@ export async function verifyFiles(
       const found = await findColdList(store, list)
       return 'document' in found ? found.document : undefined
     },
-    revisionAt: async (sequence) => links.get(sequence),
+    revisionAt: links.at,
   })
   const reachable = new Set([...files, ...(await filesAdded(store, deltas))].filter((name) => !damaged.has(name)))
   for (const link of pointer.deltas) {
     const found = await findRevision(store, link)
     if ('document' in found) for (const { name, crc32c } of found.document.files_added) stated.set(name, crc32c)
   }
+  const gone: string[] = []
   for (const some of inGroups([...new Set([...reachable, ...stated.keys()])])) {
     const found = await Promise.all(some.map((name) => verifyFile(store, name, stated.get(name))))
-    problems.push(...found.filter((problem) => problem !== undefined))
+    problems.push(...found.flatMap((problem) => (problem === undefined || problem === 'gone' ? [] : problem)))
+    gone.push(...some.filter((_, index) => found[index] === 'gone'))
   }
+  const isNeeded = gone.length === 0 ? () => true : await neededNow(store)
+  for (const name of gone.filter(isNeeded)) problems.push(`${name} is gone, though a revision names it. ${RESTORE_IT}`)
   // Last, and only where nothing is known to be damaged: it would be the same sentence once more.
-  const opened = problems.length > 0 ? undefined : await orDamage('The current revision', () => openWhole(tables, pointer))
+  const opened = problems.length > 0 ? undefined : await orDamage('The current revision', () => openNewest(tables))
   if (opened !== undefined && 'problem' in opened) problems.push(`The current revision cannot be opened: ${opened.problem}`)
-  return new Set([...reachable].filter((name) => !name.startsWith(CHECKPOINTS_PREFIX)))
+  return [...reachable].filter((name) => !name.startsWith(CHECKPOINTS_PREFIX)).length
 }
 
-/** With every file above the base decoded, which a reader leaves until somebody asks for its table. */
-async function openWhole(tables: TableStore, pointer: Pointer): Promise<Snapshot> {
-  const snapshot = await openSnapshot(tables, pointer)
-  for (const table of snapshot.overlay.keys()) await layersOf(snapshot.overlay, table)
-  return snapshot
+/** Whoever reads for hours finds that collection has removed what no revision needs any more which can be opened by now. */
+async function neededNow(store: ObjectStore): Promise<(name: string) => boolean> {
+  const found = await orDamage(POINTER_NAME, async () => {
+    const { published, server_time } = await readPointer(store)
+    return published === undefined ? undefined : reachKept(store, published.pointer, server_time)
+  })
+  // Where that cannot be told, all of it counts as needed.
+  return 'problem' in found || found.document === undefined ? () => true : reachesOf(found.document)
 }
 
-/** Those that readers may open, newest first. Of one whose successor cannot be read nobody can say when it was replaced, and
- *  so not whether it is kept: it is left out. */
-function keptOf(listed: readonly Listed[], pointer: Pointer, { now, retention }: KeptAt): Listed[] {
-  const newest = { ...pointer, published_at: instantMs(pointer.published_at), checkpoint: pointer.checkpoint.name }
-  const kept: Listed[] = [newest]
-  let next: Listed = newest
-  for (const one of listed.toReversed()) {
-    if (one.sequence >= pointer.sequence) continue
-    const isKept = next.sequence === one.sequence + 1 && now <= keptUntil({ ...one, replaced_at: next.published_at }, retention)
-    if (isKept) kept.push(one)
-    next = one
-  }
-  return kept
+/** The one that readers find now, with every file above the base decoded, which they leave until somebody asks for its table. */
+async function openNewest(tables: TableStore): Promise<void> {
+  const { published } = await readPointer(tables.store)
+  if (published === undefined) throw missing(`${POINTER_NAME} is gone.`)
+  const { pointer } = published
+  await openSnapshot(tables, pointer)
+  // A document of its own for each, so that its rows are forgotten with it.
+  for (const { sequence, revision } of pointer.deltas)
+    await readDelta(tables, await readRevision(tables.store, sequence, revision), () => true)
 }
 
 async function filesAdded(store: ObjectStore, deltas: ReadonlyMap<number, string>): Promise<string[]> {
@@ -114,11 +103,12 @@ async function filesAdded(store: ObjectStore, deltas: ReadonlyMap<number, string
   return names
 }
 
+/** What is wrong with it. */
 async function verifyFile(store: ObjectStore, name: string, crc32c: string | undefined): Promise<string | undefined> {
   const got = await orDamage(name, () => store.get(name))
   if ('problem' in got) return got.problem
   const answer = got.document
-  if (answer.kind === 'absent') return `${name} is gone, though a revision names it. ${RESTORE_IT}`
+  if (answer.kind === 'absent') return 'gone'
   const found = crc32cHex(answer.bytes)
   if (found !== answer.head.crc32c)
     return `${name} is damaged: its bytes have checksum ${found}, the store recorded ${answer.head.crc32c}. ${RESTORE_IT}`
@@ -127,6 +117,6 @@ async function verifyFile(store: ObjectStore, name: string, crc32c: string | und
   return undefined
 }
 
-export function* inGroups<T>(values: readonly T[]): Generator<readonly T[]> {
+function* inGroups<T>(values: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < values.length; start += READS_AT_ONCE) yield values.slice(start, start + READS_AT_ONCE)
 }

@@ -317,6 +317,11 @@ export const COLD_DAYS_APART_MAX = 7
 export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */
 export const READER_PIN_MS = 10 * MINUTE_MS
+/** A fold of a whole history ends with a round as short as this. What it is then compared with is kept for AS_OF_ALL_KEPT_MS and
+ *  READER_PIN_MS after it was replaced, which is far longer than comparing takes. */
+export const REFOLD_ROUND_MS_MAX = MINUTE_MS
+/** A replay copies the checkpoint that it begins with: one that will be there for so long. */
+export const CHECKPOINT_COPY_MS_MAX = 30 * MINUTE_MS
 /** Older than every turn, merge and pin can be, with a margin: only then is a file that nobody names an orphan. */
 export const ORPHAN_AGE_MS = 2 * Math.max(TURN_DEADLINE_MS, MERGE_DEADLINE_MS, READER_PIN_MS)
 

@@ -2,6 +2,8 @@
 // reads a history reads each pack once.
 
 import { corrupt, isOperatingError, missing } from '../core/errors.js'
+import { stampMs } from '../core/time.js'
+import { ulidTime } from '../core/ulid.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 import { type PackedSegment, packLines, parsePackLine } from './pack.js'
@@ -33,20 +35,26 @@ export async function* readPacked(store: ObjectStore, { packs }: PackIndex): Asy
   for (const reference of packs) yield* readPack(store, reference)
 }
 
-/** The packs of all pages, those of the newest segments first: what is missed was packed a moment ago, as a rule. */
-export async function* newestPacks(store: ObjectStore): AsyncGenerator<() => AsyncGenerator<PackedSegment>> {
+/** The packs of all pages, those of the newest segments first: what is missed was packed a moment ago, as a rule. `since`: of
+ *  pages that were packed at this instant or later. */
+export async function* newestPacks(
+  store: ObjectStore,
+  since = Number.NEGATIVE_INFINITY,
+): AsyncGenerator<() => AsyncGenerator<PackedSegment>> {
   const { pages } = await listIndexedPages(store)
-  for (const { page } of pages.reverse()) {
+  for (const { page, head } of pages.reverse()) {
+    if (stampMs(head.creation_time) < since) continue
     const stored = await readPackIndex(store, page)
     for (const reference of stored?.index.packs.toReversed() ?? []) yield () => readPack(store, reference)
   }
 }
 
 /** A segment that is not in its own place any more; undefined: it is in no pack either. For one that is missed now and then:
- *  whoever reads many follows their order. */
+ *  whoever reads many follows their order. A page is packed when the listing window of every name in it is past: packs of an
+ *  earlier time than its name are not opened. */
 export async function findPacked(store: ObjectStore, segment_name: string): Promise<PackedSegment | undefined> {
   let damage: unknown
-  for await (const read of newestPacks(store)) {
+  for await (const read of newestPacks(store, ulidTime(segment_name))) {
     try {
       for await (const segment of read()) if (segment.name === segment_name) return segment
     } catch (error) {

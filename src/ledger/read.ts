@@ -30,17 +30,29 @@ export async function listSegments(
   closed_through: number,
   isLeftOut: (segment_name: string) => boolean = nobody,
 ): Promise<Listing> {
+  const listing = { segments: [] as SegmentHead[], strays: [] as string[], page_count: 0, server_time: 0 }
+  for await (const { segments, strays, server_time } of listSegmentPages(store, closed_through, isLeftOut)) {
+    listing.segments.push(...segments)
+    listing.strays.push(...strays)
+    listing.page_count += 1
+    listing.server_time = server_time
+  }
+  return listing
+}
+
+/** The same, a page of the store at a time. */
+export async function* listSegmentPages(
+  store: ObjectStore,
+  closed_through: number,
+  isLeftOut: (segment_name: string) => boolean = nobody,
+): AsyncGenerator<Omit<Listing, 'page_count'>> {
   // The prefix of the first open minute sorts before every name in it and after every name of the minutes before.
   let start_after: string | undefined = `${LEDGER_PREFIX}${ulidTimePrefix(Math.max(0, closed_through + 60_000))}`
-  const segments: SegmentHead[] = []
-  const strays: string[] = []
-  let page_count = 0
-  let server_time = 0
   while (start_after !== undefined) {
-    const page = await store.list(LEDGER_PREFIX, start_after)
-    page_count += 1
-    server_time = page.server_time
-    for (const head of page.objects) {
+    const { objects, next, server_time } = await store.list(LEDGER_PREFIX, start_after)
+    const segments: SegmentHead[] = []
+    const strays: string[] = []
+    for (const head of objects) {
       if (!isSegmentObject(head.name)) {
         strays.push(head.name)
         continue
@@ -48,9 +60,9 @@ export async function listSegments(
       const segment_name = segmentName(head.name)
       if (!isLeftOut(segment_name)) segments.push({ ...asOriginal(head), segment_name })
     }
-    start_after = page.next
+    yield { segments, strays, server_time }
+    start_after = next
   }
-  return { segments, strays, page_count, server_time }
 }
 
 const nobody = () => false

@@ -6,15 +6,17 @@ import { ulidTime } from '../core/ulid.js'
 import type { SegmentHead } from './read.js'
 import { type ParsedSegment, parseSegment, quarantinedSegment } from './segment.js'
 
+type Stamped = Pick<SegmentHead, 'segment_name' | 'creation_time'>
+
 /** One that was created later than its minute plus the listing window was never acknowledged: it is quarantined whole. */
-export function parseStored(head: SegmentHead, bytes: Uint8Array, scope: Scope, listing_window_ms: number): ParsedSegment {
+export function parseStored(head: Stamped, bytes: Uint8Array, scope: Scope, listing_window_ms: number): ParsedSegment {
   const window_end = ulidTime(head.segment_name) + listing_window_ms
   if (!isLate(head, listing_window_ms)) return parseSegment(bytes, scope)
   const detail = `Created at ${head.creation_time}, after ${instantText(window_end)}, where the listing window of its name ends.`
   return quarantinedSegment('LATE', bytes, detail)
 }
 
-export const isLate = ({ segment_name, creation_time }: Pick<SegmentHead, 'segment_name' | 'creation_time'>, listing_window_ms: number) =>
+export const isLate = ({ segment_name, creation_time }: Stamped, listing_window_ms: number) =>
   stampMs(creation_time) > ulidTime(segment_name) + listing_window_ms
 
 /** What of it counts in the equation of I2; a segment that is quarantined whole counts as one. */

@@ -78,8 +78,8 @@ const goneThoughNamed = (store: ObjectStore, name: string): Error =>
 
 export type Link = { readonly sequence: number; readonly revision: string }
 
-export async function readRevision(store: ObjectStore, sequence: number, revision: string): Promise<Revision> {
-  const [document] = await readEachRevision(store, [{ sequence, revision }])
+export async function readRevision(store: ObjectStore, sequence: number, revision: string, volumes?: Volumes): Promise<Revision> {
+  const [document] = await readEachRevision(store, [{ sequence, revision }], volumes)
   return document as Revision
 }
 

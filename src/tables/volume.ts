@@ -90,10 +90,11 @@ const VOLUMES_HELD = 4
 
 type Opened = { readonly reading: Promise<Volume | undefined>; volume?: Volume | undefined }
 
-export function openVolumes(store: ObjectStore): Volumes {
+/** `page_revisions`: for whoever knows how many a page has without the first one. */
+export function openVolumes(store: ObjectStore, page_revisions?: number): Volumes {
   /** By page, in the order in which they were asked for. */
   const opened = new Map<number, Opened>()
-  let known: Promise<number> | undefined
+  let known = page_revisions === undefined ? undefined : Promise.resolve(page_revisions)
 
   function open(page: number): Opened {
     const held = opened.get(page)

@@ -60,7 +60,7 @@ export function createRefold(deps: RefoldDeps, start?: RefoldStart): Refold {
   return {
     async through(pointer, onRevision) {
       const readRecorded = openRecorded(live.store, await chainPageRevisions(live.store, pointer))
-      for await (const revision of readRevisions(live.store, pointer, (before?.sequence ?? 0) + 1)) {
+      for await (const revision of readRevisions(live.store, pointer, before)) {
         await fold(revision, await readRecorded(revision))
         const isLast = revision.sequence === pointer.sequence
         if (isLast || workspace.rows.dirtyCount() >= PUBLISH_ROWS) workspace = await publishScratch(deps, workspace, revision)

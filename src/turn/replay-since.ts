@@ -1,9 +1,10 @@
 // A replay that begins with a checkpoint: the oldest whose files are still there and whose tables were folded as they are
 // folded now. It proves what was folded since; what is older is proved by a replay from the first event.
 
-import { compareTables, type Difference, rowsOfTables } from '../compactor/compare.js'
+import { type Compared, compareTables, rowsOfTables } from '../compactor/compare.js'
 import { copyCheckpoint } from '../compactor/rebuilt.js'
-import { missing } from '../core/errors.js'
+import { conflict, missing } from '../core/errors.js'
+import { CHECKPOINT_COPY_MS_MAX } from '../core/limits.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { type History, openHistory } from '../tables/history/history.js'
 import { keptRevisions } from '../tables/history/kept-revisions.js'
@@ -11,26 +12,28 @@ import { type Checkpoint, checkpointName, type Pointer, parseCheckpoint } from '
 import { openSnapshot, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
 import { loadHotState } from './hot-state.js'
 import { createRefold, type RefoldDeps, type RefoldStart } from './refold.js'
+import { readNewest, throughNewest } from './through-newest.js'
 
-type ReplaySinceAnswer = {
+type ReplaySinceAnswer = Compared & {
   /** The sequence of the checkpoint. */
   readonly from: number
   readonly sequence: number
   readonly revision_count: number
-  readonly row_count: number
-  readonly differences: readonly Difference[]
 }
 
 export async function replaySince(deps: RefoldDeps): Promise<ReplaySinceAnswer> {
   const { live, scratch } = deps
-  const { published, server_time } = await readPointer(live.store)
-  if (published === undefined) throw missing(`${live.store.label} has no revision yet: run \`servo ledger compact\` first.`)
-  const { pointer } = published
-  const history = openHistory(live.store, pointer)
-  const checkpoint = await oldestCheckpoint(live.store, history, pointer, server_time)
-  const start = await goOnFrom(deps, history, checkpoint)
-  const replayed = await createRefold(deps, start).through(pointer)
-  const compared = await compareTables(live, await openSnapshot(live, pointer), rowsOfTables(scratch, replayed))
+  const first = await readNewest(live.store)
+  const history = openHistory(live.store, first.pointer)
+  // One that will still be there when it has been copied.
+  const checkpoint = await oldestCheckpoint(live.store, history, first.pointer, first.server_time + CHECKPOINT_COPY_MS_MAX)
+  const refold = createRefold(deps, await goOnFrom(deps, history, checkpoint))
+  const { pointer, folded } = await throughNewest(() => readNewest(live.store), refold.through)
+  const snapshot = await openSnapshot(live, pointer)
+  if (snapshot.checkpoint.folded_since !== checkpoint.folded_since) {
+    throw conflict(`The tables of ${live.store.label} were made anew meanwhile, by a rebuild or by another version. Replay again.`)
+  }
+  const compared = await compareTables(live, snapshot, rowsOfTables(scratch, folded))
   return { from: checkpoint.sequence, sequence: pointer.sequence, revision_count: pointer.sequence - checkpoint.sequence, ...compared }
 }
 

@@ -2,22 +2,22 @@
 // live ones row for row. It takes every stamp and every rule from the record, and writes nothing to the live workspace.
 
 import { readRevisions } from '../compactor/chain.js'
-import { DIFFERENCES_MAX, type Difference } from '../compactor/compare.js'
+import { type Compared, DIFFERENCES_MAX, type Difference } from '../compactor/compare.js'
 import { openRecorded } from '../compactor/packs/recorded.js'
 import { canonicalJson } from '../core/canonical.js'
-import { missing } from '../core/errors.js'
 import { RETENTION_SETTINGS } from '../events/retention.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { isExpirySetting, type RetentionPolicy } from '../projections/retention.js'
 import { retentionIn } from '../projections/retention-settings.js'
 import { type ChangedRows, rowsByKey, TABLE_NAMES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
-import type { Revision } from '../tables/revision.js'
-import { chainPageRevisions, readPointer, type TableStore } from '../tables/snapshot.js'
+import type { Pointer, Revision } from '../tables/revision.js'
+import { chainPageRevisions, type TableStore } from '../tables/snapshot.js'
 import { asRecorded, foldSegments, type Pending, type StoredSegment } from './fold-segments.js'
 import { pendingAfter } from './pass.js'
 import { type CompareBeside, compareKept } from './replayed/compare-kept.js'
 import { createDoneRows } from './replayed/done-rows.js'
+import { readNewest, throughNewest } from './through-newest.js'
 
 type ReplayDeps = {
   readonly live: TableStore
@@ -31,14 +31,12 @@ type ReplayDeps = {
   readonly held?: { readonly rows: number; readonly bytes: number }
 }
 
-type ReplayAnswer = {
+type ReplayAnswer = Compared & {
   readonly from: 'genesis'
   readonly sequence: number
   readonly revision_count: number
   readonly segment_count: number
   readonly event_count: number
-  readonly row_count: number
-  readonly differences: readonly Difference[]
 }
 
 /** Bounds the memory of a replay of any length, together with the rows that are hot. */
@@ -47,18 +45,17 @@ const HELD_ROWS_MAX = 30_000
 const SLICE_EVENTS_MAX = 500
 
 export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
-  const { published } = await readPointer(deps.live.store)
-  if (published === undefined) throw missing(`${deps.live.store.label} has no revision yet: run \`servo ledger compact\` first.`)
-  const { pointer } = published
+  const { store } = deps.live
   const differences: Difference[] = []
   const totals = { revision_count: 0, segment_count: 0, event_count: 0 }
   const done = createDoneRows(deps.scratch_folder, deps.held?.bytes)
-  try {
-    const readRecorded = openRecorded(deps.live.store, await chainPageRevisions(deps.live.store, pointer))
-    const rows = createWorkingSet(0)
-    let before: Revision | undefined
-    let held_events = 0
-    for await (const revision of readRevisions(deps.live.store, pointer)) {
+  const rows = createWorkingSet(0)
+  let before: Revision | undefined
+  let held_events = 0
+
+  async function foldThrough(pointer: Pointer): Promise<void> {
+    const readRecorded = openRecorded(store, await chainPageRevisions(store, pointer))
+    for await (const revision of readRevisions(store, pointer, before)) {
       const pending = pendingAfter(before)
       // The fold knows what was set since; how long rows are kept by it the revision says.
       const retention = revision.retention_defaults ?? revision.retention
@@ -81,9 +78,12 @@ export async function replay(deps: ReplayDeps): Promise<ReplayAnswer> {
       }
       before = revision
     }
+  }
+
+  try {
+    const { pointer } = await throughNewest(() => readNewest(store), foldThrough)
     const compared = await compareKept(deps.live, pointer, done.finish(heldRows(rows)), deps.beside)
-    const { row_count } = compared
-    return { from: 'genesis', sequence: pointer.sequence, ...totals, row_count, differences: [...differences, ...compared.differences] }
+    return { from: 'genesis', sequence: pointer.sequence, ...totals, ...compared, differences: [...differences, ...compared.differences] }
   } finally {
     done.close()
   }

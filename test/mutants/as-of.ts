@@ -41,13 +41,7 @@ export const AS_OF: readonly Mutant[] = [
   },
   {
     name: 'verify asking for the files of the newest revision alone',
-    edits: [
-      {
-        file: 'src/compactor/verify-files.ts',
-        find: 'if (isKept) kept.push(one)',
-        replace: 'if (isKept && one === newest) kept.push(one)',
-      },
-    ],
+    edits: [{ file: 'src/compactor/verified/kept.ts', find: '    kept.push(before)\n', replace: '' }],
     killed_by: invariant(I16, 'I16 verify names a file that only an older revision needs, for as long as that is kept'),
   },
   {

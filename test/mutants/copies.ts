@@ -147,8 +147,8 @@ export const COPIES: readonly Mutant[] = [
   },
   {
     name: 'a rebuild over what it has not folded',
-    edits: [{ file: REBUILD, find: 'snapshot = await refold.through(base.pointer)', replace: 'await refold.through(first.pointer)' }],
-    killed_by: turn('rebuild', 'folds what turns publish while it works, and replaces no merge'),
+    edits: [{ file: REBUILD, find: 'refold.through(base.pointer)', replace: 'refold.mergeWhole()' }],
+    killed_by: turn('rebuild', 'folds what is published while it publishes, and has it in its tables'),
   },
   {
     name: 'a rebuild published past its deadline',

@@ -20,6 +20,7 @@ import { SQL } from './sql.js'
 import { STORE } from './store.js'
 import { SURVIVAL } from './survival.js'
 import { TELEMETRY } from './telemetry.js'
+import { VERIFY_MUTANTS } from './verify.js'
 
 const APPEND = 'src/ledger/append.ts'
 const SWAP = 'src/compactor/swap.ts'
@@ -512,6 +513,7 @@ export const MUTANTS: readonly Mutant[] = [
   EXECUTION,
   REPAIR,
   REPLAY_MUTANTS,
+  VERIFY_MUTANTS,
   SURVIVAL,
   SCHEDULES,
   MAPPINGS,

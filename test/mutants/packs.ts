@@ -68,6 +68,16 @@ export const PACKS: readonly Mutant[] = [
     killed_by: turn('packs', 'sees the same events in the same order, whatever is packed'),
   },
   {
+    name: 'a page that is packed anew while it is read never opened again',
+    edits: [{ file: 'src/compactor/packs/recorded.ts', find: '        from = await openPage(page)\n', replace: '' }],
+    killed_by: turn('packs', 'since its page was packed anew opens the packs of that page, and each of them once'),
+  },
+  {
+    name: 'every pack opened for a segment that is younger than all of them',
+    edits: [{ file: 'src/ledger/packed.ts', find: '    if (stampMs(head.creation_time) < since) continue\n', replace: '' }],
+    killed_by: turn('packs', 'that nobody has opens no pack that was made before its name'),
+  },
+  {
     name: 'the newest packs left out of what is shown',
     edits: [
       {

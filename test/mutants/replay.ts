@@ -4,9 +4,11 @@ import { type Mutant, turn } from './mutant.js'
 
 const COMPARE = 'src/compactor/compare.ts'
 const REPLAY = 'src/turn/replay.ts'
+const THROUGH = 'src/turn/through-newest.ts'
+const SINCE = 'src/turn/replay-since.ts'
 const DONE = 'src/turn/replayed/done-rows.ts'
 const INDEX = 'src/turn/replayed/key-index.ts'
-const MERGED = 'src/turn/replayed/merged-runs.ts'
+const MERGED = 'src/core/merged-runs.ts'
 
 const NAMES = 'names the row and the column that differs, whichever it is'
 const ONE_SIDE = 'names rows that one side alone has'
@@ -56,7 +58,7 @@ export const REPLAY_MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'replaced rows of a replay told twice',
-    edits: [{ file: MERGED, find: ', row) !== 0) break', replace: ', row) !== 0.5) break' }],
+    edits: [{ file: MERGED, find: ', thing) !== 0) break', replace: ', thing) !== 0.5) break' }],
     killed_by: turn('done-rows', IN_ORDER),
   },
   {
@@ -83,5 +85,22 @@ export const REPLAY_MUTANTS: readonly Mutant[] = [
     name: 'entries dropped with a run of which one row has not expired',
     edits: [{ file: DONE, find: 'if (at > last) last = at', replace: 'if (at < last || last < 0) last = at' }],
     killed_by: turn('done-rows', 'that expire stay until all of their run has'),
+  },
+  {
+    name: 'a long fold compared with what it began with',
+    edits: [{ file: THROUGH, find: '    if (isShort || next', replace: '    if (isShort || round > 0 || next' }],
+    killed_by: turn('long-replay', 'a replay goes on to what is newest, and compares with that'),
+  },
+  {
+    name: 'a history that was put back folded on to',
+    edits: [{ file: 'src/compactor/chain.ts', find: '  if (after !== undefined) refuseOtherChain(store, pointer, after)\n', replace: '' }],
+    killed_by: turn('long-replay', 'no fold goes on from a history that was put back'),
+  },
+  {
+    name: 'a replay from a checkpoint compared with tables that go on from another one',
+    edits: [
+      { file: SINCE, find: 'snapshot.checkpoint.folded_since !== checkpoint.folded_since', replace: 'snapshot.revision.sequence < 0' },
+    ],
+    killed_by: turn('long-replay', 'a replay from a checkpoint says that the tables were made anew'),
   },
 ]

@@ -10,6 +10,8 @@ import { verify } from '../../src/compactor/verify.js'
 import { crc32cHex } from '../../src/core/hash.js'
 import { ORPHAN_AGE_MS } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
+import { newUlid } from '../../src/core/ulid.js'
+import { readSegment } from '../../src/ledger/read.js'
 import { LEDGER_PREFIX, segmentName } from '../../src/ledger/segment.js'
 import { readTail } from '../../src/readers/tail.js'
 import { createLocalStore } from '../../src/storage/local.js'
@@ -24,7 +26,7 @@ import { listAll } from '../invariants/evidence.js'
 
 const singles = async ({ world }: Scenario) => (await listAll(world.bucket, LEDGER_PREFIX)).map(({ name }) => segmentName(name)).sort()
 const packs = async ({ world }: Scenario) => (await listAll(world.bucket, PACKS)).map(({ name }) => name)
-const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope })
+const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope, held_segments: 3 })
 
 describe('packing', () => {
   test('waits until every segment of a page is past the window, and keeps each byte for byte', async () => {
@@ -123,6 +125,66 @@ describe('whoever reads the ledger', () => {
     // Each of the two once, however many segments it has.
     expect(reads.filter((name) => name.startsWith(PACKS))).toHaveLength(2)
     await expectInvariants()
+  })
+})
+
+describe('whoever misses a segment', () => {
+  const packReads = (world: Scenario['world']): string[] => {
+    const reads: string[] = []
+    world.intercept(({ phase, process, operation, name }) => {
+      if (phase === 'before' && process === 'reader' && operation === 'get' && name.startsWith(PACKS)) reads.push(name)
+    })
+    return reads
+  }
+
+  test('since its page was packed anew opens the packs of that page, and each of them once', async () => {
+    const scenario = createScenario()
+    const { world, tell } = scenario
+    let reads: readonly string[] = []
+    await tell(async () => {
+      await fillPages(scenario, 3)
+      await world.time.sleep(HOUR_MS + MINUTE_MS)
+      once(world, 'before', { process: 'slow', operation: 'put', name: '.packs.json' }, async () => {
+        await world.time.sleep(ORPHAN_AGE_MS + MINUTE_MS)
+        await collect(world.start('collector'))
+      })
+      once(world, 'after', { process: 'slow', operation: 'put', name: '.packs.json' }, ({ kill }) => kill())
+      void pack(world.start('slow'))
+      await world.time.sleep(DAY_MS)
+      const { store } = world.start('reader')
+      reads = packReads(world)
+      const recorded = openRecorded(store, PAGE)
+      // The index that it has opened names packs that are gone, and goes itself.
+      once(world, 'before', { process: 'reader', operation: 'get', name: LEDGER_PREFIX }, async () => {
+        expect(await pack(world.start('next'))).toMatchObject({ page_count: 3, left: [] })
+      })
+      const pointer = world.oracle.pointers.at(-1)?.pointer
+      for (const revision of pointer === undefined ? [] : await readChain(world.bucket, pointer)) {
+        const found = await recorded(revision)
+        expect(found.map((bytes) => crc32cHex(bytes))).toEqual(revision.segments.map(({ crc32c }) => crc32c))
+      }
+    })
+    expect(new Set(reads).size).toBe(reads.length)
+    expect(reads).toHaveLength(4)
+  })
+
+  test('that nobody has opens no pack that was made before its name', async () => {
+    const scenario = createScenario()
+    const { world, tell } = scenario
+    await tell(async () => {
+      const keeper = await fillPages(scenario, 2)
+      await world.time.sleep(HOUR_MS + MINUTE_MS)
+      await pack(keeper)
+      const [packed = ''] = (await packedSegments(world.bucket)).keys()
+      const { store, clock, random } = world.start('reader')
+      const reads = packReads(world)
+      await world.time.sleep(MINUTE_MS)
+      const gone = singleName(newUlid(clock.now(), random.bytes))
+      await expect(readSegment(store, gone, '00000000')).rejects.toThrow(`Segment ${gone} is gone`)
+      expect(reads).toEqual([])
+      await expect(readSegment(store, singleName(packed), '00000000')).rejects.toThrow('is gone')
+      expect(reads).toHaveLength(2)
+    })
   })
 })
 

@@ -128,6 +128,25 @@ describe('a rebuild', () => {
     }
   })
 
+  test('folds what is published while it publishes, and has it in its tables', async () => {
+    const scenario = createScenario()
+    const { world, say, tell, row } = scenario
+    await tell(async () => {
+      const { append, turn } = await withFault(scenario)
+      once(world, 'before', { process: 'rebuild', operation: 'put', name: 'manifests/orchestration/checkpoints/' }, async () => {
+        await append([say.poolDefined('pool:meanwhile', 5)])
+        await turn()
+      })
+      const said: string[] = []
+      await rebuildIn(world, world.start('rebuild'), { say: (line) => said.push(line) })
+      expect(said).toEqual(['Something was published meanwhile: folding it too.'])
+      expect(await row('pools', 'pool:meanwhile')).toMatchObject({ max_running: 5 })
+      expect(await row('pools', 'pool:2')).toMatchObject({ max_running: 2 })
+    })
+    expect(await replayed(world)).toEqual([])
+    await scenario.expectInvariants()
+  })
+
   test('that dies publishes nothing, or all; its files go, and so do those that it replaced', async () => {
     for (const [phase, is_mended] of [
       ['before', false],

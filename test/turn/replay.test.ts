@@ -61,11 +61,11 @@ const HELD = [
 
 describe.each(HELD)('a replay with its rows %s', (_, held) => {
   test('finds nothing where all is as it was folded, and leaves no file', async () => {
-    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('servo-replay-'))
+    const before = readdirSync(tmpdir()).filter((name) => name.startsWith('servo-spill-'))
     const answer = await replayOf(await tellRuns(), held)
     expect(answer.differences).toEqual([])
     expect(answer.row_count).toBeGreaterThan(50)
-    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('servo-replay-') && !before.includes(name))).toEqual([])
+    expect(readdirSync(tmpdir()).filter((name) => name.startsWith('servo-spill-') && !before.includes(name))).toEqual([])
   })
 
   test('names the row and the column that differs, whichever it is', async () => {

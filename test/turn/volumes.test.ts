@@ -19,7 +19,7 @@ import { boundRevisions, REVISIONS, volumeNames } from '../fixtures/volumes.js'
 import { listAll } from '../invariants/evidence.js'
 
 const singles = async ({ world }: Scenario) => (await listAll(world.bucket, REVISIONS)).map(({ name }) => name).sort()
-const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope })
+const verified = ({ world }: Scenario) => verify({ store: world.bucket, files: world.files, scope: world.scope, held_segments: 3 })
 const pointerOf = ({ world }: Scenario) => {
   const pointer = world.oracle.pointers.at(-1)?.pointer
   if (pointer === undefined) throw new Error('Nothing was published.')

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { type Command, InvalidArgumentError } from 'commander'
 import { compareBeside } from '../../bin/compare-beside.js'
 import { openReader, openScratch } from '../../bin/deps.js'
-import type { Difference } from '../../compactor/compare.js'
+import type { Difference, DifferingRows } from '../../compactor/compare.js'
 import { verify } from '../../compactor/verify.js'
 import { readStats } from '../../readers/stats.js'
 import { replay } from '../../turn/replay.js'
@@ -57,11 +57,11 @@ const runReplaySince = (options: StoreOptions): Promise<void> =>
     const scratch = await openScratch(deps)
     try {
       const answer = await replaySince({ ...deps, live: deps, scratch })
-      const { from, sequence, revision_count, row_count, differences } = answer
+      const { from, sequence, revision_count, row_count, differences, differing_rows } = answer
       if (differences.length > 0) process.exitCode = FAILED
       if (options.json === true) return printJson({ ...answer, equal: differences.length === 0 })
       for (const difference of differences) printLine(describeDifference(difference))
-      const verdict = differences.length === 0 ? 'equal to the live tables' : 'NOT equal to the live tables'
+      const verdict = verdictOf(differences, differing_rows)
       printLine(
         `Replayed ${counted(revision_count, 'revision')} from the checkpoint of revision ${from} to revision ${sequence}: ${counted(row_count, 'row')}, ${verdict}.`,
       )
@@ -76,12 +76,27 @@ const runReplay = (options: StoreOptions): Promise<void> =>
     if (answer.differences.length > 0) process.exitCode = FAILED
     if (options.json === true) return printJson({ ...answer, equal: answer.differences.length === 0 })
     for (const difference of answer.differences) printLine(describeDifference(difference))
-    const verdict = answer.differences.length === 0 ? 'equal to the live tables' : 'NOT equal to the live tables'
+    const verdict = verdictOf(answer.differences, answer.differing_rows)
     printLine(
       `Replayed ${counted(answer.event_count, 'event')} of ${counted(answer.segment_count, 'segment')} from ${answer.from} ` +
         `to revision ${answer.sequence}: ${counted(answer.row_count, 'row')}, ${verdict}.`,
     )
   })
+
+/** What a revision says of itself may differ where no row does. */
+function verdictOf(differences: readonly Difference[], differing_rows: DifferingRows): string {
+  if (differences.length === 0) return 'equal to the live tables'
+  const counts = describeDiffering(differing_rows)
+  return counts === undefined ? 'NOT equal to the live tables' : `NOT equal to the live tables: ${counts}`
+}
+
+/** undefined: none does. */
+export function describeDiffering(differing_rows: DifferingRows): string | undefined {
+  const tables = Object.entries(differing_rows)
+  if (tables.length === 0) return undefined
+  const total = tables.reduce((sum, [, count]) => sum + count, 0)
+  return `${total} ${total === 1 ? 'differs' : 'differ'} (${tables.map(([table, count]) => `${table} ${count}`).join(', ')})`
+}
 
 export function describeDifference({ table, key, columns, live, replayed }: Difference): string {
   const where = `differs: ${table} ${JSON.stringify(key)}`

@@ -2,9 +2,8 @@
 
 import type { Command } from 'commander'
 import { openScratch } from '../../bin/deps.js'
-import { DIFFERENCES_MAX } from '../../compactor/compare.js'
 import { type RebuildAnswer, rebuild } from '../../turn/rebuild.js'
-import { describeDifference } from './ledger-check.js'
+import { describeDifference, describeDiffering } from './ledger-check.js'
 import { type StoreOptions, withDeps, withStore } from './options.js'
 import { counted, note, printJson, printLine } from './print.js'
 
@@ -24,16 +23,15 @@ const runRebuild = (options: RebuildOptions): Promise<void> =>
       const answer = await rebuild({ ...deps, live: deps, scratch }, { is_dry: options.dryRun === true, say: note })
       if (options.json === true) return printJson(answer)
       for (const difference of answer.differences) printLine(describeDifference(difference))
-      if (answer.differences.length >= DIFFERENCES_MAX) printLine(`These are the first ${DIFFERENCES_MAX}; there may be more.`)
       printLine(describe(answer))
     } finally {
       await scratch.close()
     }
   })
 
-function describe({ sequence, row_count, differences, published_sequence }: RebuildAnswer): string {
+function describe({ sequence, row_count, differing_rows, published_sequence }: RebuildAnswer): string {
   const compared = `${counted(row_count, 'row')} of revision ${sequence}`
-  const found = differences.length === 0 ? 'none of them differs' : 'those above differ'
+  const found = describeDiffering(differing_rows) ?? 'none of them differs'
   if (published_sequence === undefined) return `Compared ${compared}: ${found}. Nothing was written.`
   return `Compared ${compared}: ${found}. The tables of revision ${published_sequence} are those that the ledger says.`
 }

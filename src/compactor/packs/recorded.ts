@@ -5,7 +5,7 @@ import { isOperatingError } from '../../core/errors.js'
 import type { PackedSegment } from '../../ledger/pack.js'
 import { readPackIndex } from '../../ledger/pack-index.js'
 import { readPacked } from '../../ledger/packed.js'
-import { readSegment } from '../../ledger/read.js'
+import { readSegmentObject } from '../../ledger/read.js'
 import { segmentObjectName } from '../../ledger/segment.js'
 import { manyAtOnce } from '../../storage/many-at-once.js'
 import type { ObjectStore } from '../../storage/object-store.js'
@@ -15,43 +15,47 @@ import type { FoldedSegment, Revision } from '../../tables/revision.js'
 /** Answers the bytes of a revision's segments, in their order. Revisions are asked for in theirs. */
 export type Recorded = (revision: Pick<Revision, 'sequence' | 'segments'>) => Promise<readonly Uint8Array[]>
 
-type Open = { readonly page: number; packed: AsyncGenerator<PackedSegment> | undefined }
+/** The packs of a page from where they were read up to, and what is wrong with one of them. */
+type Open = { readonly page: number; packed: AsyncGenerator<PackedSegment> | undefined; damage?: unknown }
 
 const READS_AT_ONCE = 16
 
 export function openRecorded(store: ObjectStore, page_revisions: number): Recorded {
   let open: Open | undefined
 
-  const openPacks = async (page: number) => {
+  const openPage = async (page: number): Promise<Open> => {
     const stored = await readPackIndex(store, page)
-    return stored === undefined ? undefined : readPacked(store, stored.index)
+    return { page, packed: stored === undefined ? undefined : readPacked(store, stored.index) }
   }
 
   return async ({ sequence, segments }) => {
     if (segments.length === 0) return []
     const page = Math.floor((sequence - 1) / page_revisions)
-    if (open?.page !== page) open = { page, packed: await openPacks(page) }
-    const singles = open.packed === undefined ? await readSingles(store, segments) : []
-    // Packed since the page was opened.
-    if (open.packed === undefined && singles.includes(undefined)) open.packed = await openPacks(page)
+    let from = open?.page === page ? open : await openPage(page)
+    const singles = from.packed === undefined ? await readSingles(store, segments) : []
     const found: Uint8Array[] = []
     for (const [at, segment] of segments.entries()) {
-      const bytes =
-        singles[at] ?? (await take(open, segment)) ?? (await readSegment(store, segmentObjectName(segment.name), segment.crc32c))
+      let bytes = singles[at] ?? (await take(from, segment)) ?? (await readSingle(store, segment))
+      if (bytes === undefined) {
+        // Packed since the page was opened, or packed again. Whatever a revision folded lies in the packs of its page, if in any.
+        from = await openPage(page)
+        bytes = (await take(from, segment)) ?? (await sayWhatIsGone(store, from, segment))
+      }
       found.push(bytes)
     }
+    open = from
     return found
   }
 }
 
-/** undefined: it is not there. What is there and damaged is for readSegment to say. */
-function readSingles(store: ObjectStore, segments: readonly FoldedSegment[]): Promise<(Uint8Array | undefined)[]> {
-  const read = async ({ name, crc32c }: FoldedSegment) => {
-    const answer = await readIntact(store, segmentObjectName(name))
-    return answer.kind === 'found' && answer.head.crc32c === crc32c ? answer.bytes : undefined
-  }
-  return manyAtOnce(segments, READS_AT_ONCE, read)
+/** undefined: it is not there, or it is not what was recorded. */
+async function readSingle(store: ObjectStore, { name, crc32c }: FoldedSegment): Promise<Uint8Array | undefined> {
+  const answer = await readIntact(store, segmentObjectName(name))
+  return answer.kind === 'found' && answer.head.crc32c === crc32c ? answer.bytes : undefined
 }
+
+const readSingles = (store: ObjectStore, segments: readonly FoldedSegment[]): Promise<(Uint8Array | undefined)[]> =>
+  manyAtOnce(segments, READS_AT_ONCE, (segment) => readSingle(store, segment))
 
 /** The next ones are passed over until this one comes; undefined: it does not, and it may lie in its own place yet. */
 async function take(open: Open, { name, crc32c }: FoldedSegment): Promise<Uint8Array | undefined> {
@@ -64,6 +68,12 @@ async function take(open: Open, { name, crc32c }: FoldedSegment): Promise<Uint8A
     }
   } catch (error) {
     if (!isOperatingError(error, 'missing') && !isOperatingError(error, 'corrupt')) throw error
+    open.damage = error
     return undefined
   }
+}
+
+async function sayWhatIsGone(store: ObjectStore, { damage }: Open, { name, crc32c }: FoldedSegment): Promise<Uint8Array> {
+  if (damage !== undefined) throw damage
+  return (await readSegmentObject(store, segmentObjectName(name), crc32c)).bytes
 }

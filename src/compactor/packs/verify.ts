@@ -3,45 +3,34 @@
 
 import type { Scope } from '../../core/ids.js'
 import { CHAIN_PREFIX } from '../../core/keys.js'
-import { isPackObject, PACKS_PREFIX, type PackedSegment, packLines, parsePackLine } from '../../ledger/pack.js'
+import { isPackObject, PACKS_PREFIX, packLines, parsePackLine } from '../../ledger/pack.js'
 import { listIndexedPages, type PackIndex, type PackReference, packIndexName, readPackIndex } from '../../ledger/pack-index.js'
 import { readPackFile } from '../../ledger/packed.js'
 import { parseSegment } from '../../ledger/segment.js'
 import { countEntries } from '../../ledger/stored-segment.js'
 import { listAll } from '../../storage/list-all.js'
 import type { ObjectStore } from '../../storage/object-store.js'
+import type { FindsByName } from '../verified/by-name.js'
 import { orDamage, RESTORE_IT } from '../verify-documents.js'
 
-export type PackedHead = Pick<PackedSegment, 'creation_time' | 'crc32c' | 'sequence'> & {
-  /** Events, where it did not come too late. */
-  readonly entry_count: number
-  readonly pack: string
-}
-
-export type FoundPacks = {
-  /** By the segment's name. */
-  readonly segments: ReadonlyMap<string, PackedHead>
-  readonly strays: readonly string[]
-}
-
-export async function findPacks(store: ObjectStore, scope: Scope, problems: string[]): Promise<FoundPacks> {
-  const segments = new Map<string, PackedHead>()
+/** Answers the names of what lies among the packs and is none. */
+export async function findPacks(store: ObjectStore, scope: Scope, found: FindsByName, problems: string[]): Promise<readonly string[]> {
   const listed = await orDamage(CHAIN_PREFIX, () => listIndexedPages(store))
   if ('problem' in listed) problems.push(`The pack indices cannot be listed, and what is packed is not known: ${listed.problem}`)
   for (const { page } of 'problem' in listed ? [] : listed.document.pages) {
-    const found = await orDamage(packIndexName(page), () => readPackIndex(store, page))
-    if ('problem' in found) problems.push(found.problem)
-    else if (found.document !== undefined) {
-      for (const pack of found.document.index.packs)
-        await readPack(store, { page, pack, index: found.document.index, scope }, segments, problems)
+    const stored = await orDamage(packIndexName(page), () => readPackIndex(store, page))
+    if ('problem' in stored) problems.push(stored.problem)
+    else if (stored.document !== undefined) {
+      const { index } = stored.document
+      for (const pack of index.packs) await readPack(store, { page, pack, index, scope }, found, problems)
     }
   }
-  return { segments, strays: await findStrays(store, problems) }
+  return findStrays(store, problems)
 }
 
 type Named = { readonly page: number; readonly pack: PackReference; readonly index: PackIndex; readonly scope: Scope }
 
-async function readPack(store: ObjectStore, named: Named, segments: Map<string, PackedHead>, problems: string[]): Promise<void> {
+async function readPack(store: ObjectStore, named: Named, found: FindsByName, problems: string[]): Promise<void> {
   const { page, pack, index, scope } = named
   const file = await orDamage(pack.name, () => readPackFile(store, pack))
   if ('problem' in file) {
@@ -61,10 +50,10 @@ async function readPack(store: ObjectStore, named: Named, segments: Map<string, 
     const { name, ...segment } = parsed.document
     if (segment.sequence < sequence || segment.sequence > index.last_sequence)
       problems.push(`${where} is out of the order of page ${page}.`)
-    if (segments.has(name)) problems.push(`Segment ${name} is packed twice, in ${segments.get(name)?.pack} and in ${pack.name}.`)
     sequence = segment.sequence
     const { creation_time, crc32c, bytes } = segment
-    segments.set(name, { creation_time, crc32c, sequence, pack: pack.name, entry_count: countEntries(parseSegment(bytes, scope)) })
+    const entry_count = countEntries(parseSegment(bytes, scope))
+    found.add(name, { kind: 'packed', creation_time, crc32c, sequence, pack: pack.name, entry_count })
   }
   if (line_count !== pack.segments) {
     problems.push(`${pack.name} holds ${line_count} segments; ${packIndexName(page)} says ${pack.segments}. ${RESTORE_IT}`)

@@ -7,6 +7,7 @@ import type { RetentionPolicy } from '../../projections/retention.js'
 import type { ObjectStore } from '../../storage/object-store.js'
 import type { Pointer, Revision } from '../revision.js'
 import { type Link, readRevision } from '../snapshot.js'
+import { openVolumes, type Volumes } from '../volume.js'
 import { type Listed, openPages, type Pages } from './pages.js'
 
 export type History = Pages & {
@@ -16,10 +17,15 @@ export type History = Pages & {
 }
 
 /** Newest first, from this link back to the sequence after `stop_after`, by the links themselves. */
-export async function* walkBack(store: ObjectStore, from: Link, stop_after: number): AsyncGenerator<Revision> {
+export async function* walkBack(
+  store: ObjectStore,
+  from: Link,
+  stop_after: number,
+  volumes: Volumes = openVolumes(store),
+): AsyncGenerator<Revision> {
   let { sequence, revision } = from
   while (sequence > stop_after) {
-    const document = await readRevision(store, sequence, revision)
+    const document = await readRevision(store, sequence, revision, volumes)
     yield document
     if (document.previous === null) {
       if (sequence === 1) return

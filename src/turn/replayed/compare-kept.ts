@@ -3,11 +3,11 @@
 
 import { type Compared, compareTables, DIFFERENCES_MAX, rowsAtHand } from '../../compactor/compare.js'
 import { TABLE_NAMES, type TableName } from '../../projections/tables.js'
+import { openLines } from '../../storage/spill-file.js'
 import type { Pointer } from '../../tables/revision.js'
 import { openSnapshot, type TableStore } from '../../tables/snapshot.js'
 import type { KeptRows } from './done-rows.js'
 import { rowsInOrder, type SpilledRun } from './merged-runs.js'
-import { openLines } from './spill-file.js'
 
 /** What another thread of this process is told. */
 export type CompareJob = {
@@ -42,7 +42,11 @@ export async function compareKept(live: TableStore, pointer: Pointer, kept: Kept
   const other = (await asked) ?? (await compareHere(there))
   const differences = [...own.differences, ...other.differences]
   const inTableOrder = TABLE_NAMES.flatMap((table) => differences.filter((difference) => difference.table === table))
-  return { row_count: own.row_count + other.row_count, differences: inTableOrder.slice(0, DIFFERENCES_MAX) }
+  return {
+    row_count: own.row_count + other.row_count,
+    differences: inTableOrder.slice(0, DIFFERENCES_MAX),
+    differing_rows: { ...own.differing_rows, ...other.differing_rows },
+  }
 }
 
 const bytesOf = ({ start, end }: SpilledRun): number => end - start

@@ -12,11 +12,11 @@ import {
   sortedTexts,
   type TableName,
 } from '../../projections/tables.js'
+import { createSpillFile, type Lines } from '../../storage/spill-file.js'
 import type { Lookup } from '../load.js'
 import { createKeyIndex } from './key-index.js'
 import type { SpilledRun } from './merged-runs.js'
 import { parseLines, type RowText, type RowValues, rowTextOf } from './row-text.js'
-import { createSpillFile, type Lines } from './spill-file.js'
 
 export type DoneRows = {
   readonly lookup: Lookup

@@ -3,7 +3,7 @@
 
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
-import { assert } from '../../core/errors.js'
+import { assert } from '../core/errors.js'
 
 export type Lines = {
   /** The text of the line that begins here, without its line feed. */
@@ -34,7 +34,7 @@ export function createSpillFile(folder: string, held_bytes_max: number): SpillFi
   let written = 0
 
   function open(): number {
-    const own = mkdtempSync(join(folder, 'servo-replay-'))
+    const own = mkdtempSync(join(folder, 'servo-spill-'))
     try {
       return openSync(join(own, 'rows'), 'w+')
     } finally {
@@ -102,7 +102,7 @@ const linesOf = (readAt: ReadAt): Lines => ({
       const some = readAt(place, bytes)
       const end = some.indexOf(LINE_FEED)
       if (end >= 0) return some.toString('utf8', 0, end)
-      assert(some.length === bytes, `No line ends after ${place} in the file of a replay.`)
+      assert(some.length === bytes, `No line ends after ${place} in a file of lines.`)
     }
   },
   lines(place, end, bytes) {
@@ -110,7 +110,7 @@ const linesOf = (readAt: ReadAt): Lines => ({
       const some = readAt(place, wanted)
       const last = some.lastIndexOf(LINE_FEED)
       if (last >= 0) return { text: some.toString('utf8', 0, last), next: place + last + 1 }
-      assert(some.length === wanted && wanted < end - place, `No line ends after ${place} in the file of a replay.`)
+      assert(some.length === wanted && wanted < end - place, `No line ends after ${place} in a file of lines.`)
     }
   },
 })
