@@ -95,6 +95,11 @@ export const PACKS: readonly Mutant[] = [
     killed_by: turn('volumes', 'leaves a page with a revision that is not what the page lists, and deletes nothing of it'),
   },
   {
+    name: 'binding that goes on for as long as there is something',
+    edits: [{ file: 'src/compactor/packs/pack.ts', find: 'boundNow.size > 0 && isTimeUp()', replace: 'boundNow.size < 0 && isTimeUp()' }],
+    killed_by: turn('volumes', 'begins no further page when its time is up, and goes on with the next look'),
+  },
+  {
     name: 'a young revision of a bound page taken for one that lost',
     edits: [
       {

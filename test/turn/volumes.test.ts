@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from '@jest/globals'
 import { readRevisions } from '../../src/compactor/chain.js'
+import { packSegments } from '../../src/compactor/packs/pack.js'
 import { verify } from '../../src/compactor/verify.js'
 import { CHAIN_PREFIX } from '../../src/core/keys.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
@@ -70,6 +71,25 @@ describe('binding', () => {
       expect(await chainRead(scenario)).toEqual(await readChain(world.bucket, pointerOf(scenario)))
       expect(await pack(world.start('next'), { whole: true })).toMatchObject({ bound_count: 0 })
       expect(await singles(scenario)).toHaveLength(before.length - 2 * PAGE)
+    })
+    expect(await verified(scenario)).toMatchObject({ problems: [], strays: [] })
+    await expectInvariants()
+  })
+
+  test('begins no further page when its time is up, and goes on with the next look', async () => {
+    const scenario = createScenario()
+    const { world, tell, expectInvariants } = scenario
+    await tell(async () => {
+      await fillPages(scenario, 4)
+      await world.time.sleep(HOUR_MS + MINUTE_MS)
+      const { store, clock, random } = world.start('hasty')
+      const before = await singles(scenario)
+      const look = () => packSegments({ store, clock, random: random.bytes }, {}, { part_ms_max: 0 })
+      for (let page = 1; page <= 4; page++) {
+        expect(await look()).toMatchObject({ page_count: 1, bound_count: 1, revisions_deleted_count: PAGE, left: [] })
+        expect(await singles(scenario)).toHaveLength(before.length - page * PAGE)
+      }
+      expect(await look()).toMatchObject({ page_count: 0, bound_count: 0, revisions_deleted_count: 0 })
     })
     expect(await verified(scenario)).toMatchObject({ problems: [], strays: [] })
     await expectInvariants()
