@@ -19,6 +19,8 @@ const SEEDS = [1]
 const TIMEOUT_MS = 240_000
 /** Fewer rows than most days have, and fewer runs than go with a day. */
 const STEPS = { rows_max: 5, ids_max: 1 }
+/** So that a merge finds weeks of what has gone cold. */
+const SELDOM = 0.03
 const COLD_TABLES = TABLE_NAMES.filter((table) => tableNamed(table).cold !== undefined)
 
 /** Merges come at other places in the two: which revision wrote a row is not compared. */
@@ -125,7 +127,7 @@ describe('cold parts', () => {
     'that go in steps read as a workspace that never moves anything, seed %i',
     async (seed) => {
       const story = coldStory(seed)
-      const whole = await tellColdStory(story, { seed, retention: NEVER_COLD })
+      const whole = await tellColdStory(story, { seed, retention: NEVER_COLD, merges: SELDOM })
       const reached = new Set<string>()
       const isBehind = async (scenario: Scenario) => {
         const { checkpoint, revision } = (await latest(scenario)).snapshot
@@ -135,8 +137,7 @@ describe('cold parts', () => {
       const onMerge = async (scenario: Scenario) => {
         if (await isBehind(scenario)) reached.add(String((await latest(scenario)).snapshot.checkpoint.cold_through))
       }
-      // Seldom, so that each finds weeks of it; and of each day less than the day has.
-      const moved = await tellColdStory(story, { seed, merges: 0.03, cold_bounds: STEPS, onMerge })
+      const moved = await tellColdStory(story, { seed, merges: SELDOM, cold_bounds: STEPS, onMerge })
       await moved.tell(async () => {
         const keeper = moved.world.start('last keeper')
         while ((await isBehind(moved)) && (await mergeInSteps(keeper, STEPS)).kind === 'merged') await onMerge(moved)
