@@ -42,6 +42,16 @@ describe('a turn where nobody merges', () => {
     await expectInvariants()
   })
 
+  test('goes on for as many revisions as a pointer has no room for', async () => {
+    const scenario = createScenario()
+    const { decider, row, world } = scenario
+    const { turn } = decider('turn', { reconcile: foldOnly })
+    const deltas = await publishMany(scenario, turn, 1_100)
+    expect(Math.max(...deltas)).toBe(DELTAS_TURN_MERGES)
+    expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 1_099 })
+    expect(world.oracle.pointers.at(-1)?.pointer.sequence).toBeGreaterThan(1_100)
+  }, 60_000)
+
   test('leaves it to maintenance to write runs again, and to move what has gone cold', async () => {
     const scenario = createScenario()
     const { decider, world, tell } = scenario
