@@ -54,7 +54,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     readiness: () => Promise.all([readinessOfStore(current), temporal.get().then(({ readiness }) => readiness())]),
     metrics,
     tracing,
-    tail: openTail(deps, reader, appender),
+    tail: openTail(deps, reader, appender, log),
     onFresh: metrics.fresh,
   })
   // Behind the first answer, because loading holds up all else for half a second; and not with the first poke, which would

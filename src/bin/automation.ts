@@ -178,7 +178,7 @@ function createWork({ config, deps, port, submit, loops, metrics, log, closed }:
     watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
     tracing,
   })
-  const following = keepFollowing({ clock: clockUntil(deps.clock, closed), closed, turn })
+  const following = keepFollowing({ clock: clockUntil(deps.clock, closed), closed, turn, log })
   return {
     turn,
     hand_over,

@@ -8,10 +8,10 @@ import type { Reader } from '../readers/reader.js'
 import type { Deps } from './deps.js'
 import { onDemand } from './on-demand.js'
 
-export function openTail(deps: Deps, reader: Reader, { now }: Pick<Appender, 'now'>): Tail {
+export function openTail(deps: Deps, reader: Reader, { now }: Pick<Appender, 'now'>, log: (message: string) => void): Tail {
   const tail = onDemand(async () => {
     const { createFreshTail } = await import('../turn/fresh-tail.js')
-    return createFreshTail({ ...deps, reader, now, retention: RETENTION })
+    return createFreshTail({ ...deps, reader, now, retention: RETENTION, log })
   })
   return { read: async () => (await tail.get()).read() }
 }

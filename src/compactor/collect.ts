@@ -2,9 +2,10 @@
 // age by the server's stamps alone, and never touches a segment or a revision: replay needs those.
 
 import { canonicalJson } from '../core/canonical.js'
-import { ORPHAN_AGE_MS, READER_PIN_MS } from '../core/limits.js'
+import { COLLECT_PART_MS_MAX, ORPHAN_AGE_MS, READER_PIN_MS } from '../core/limits.js'
 import { type Clock, stampMs } from '../core/time.js'
 import { listAll } from '../storage/list-all.js'
+import { manyAtOnce } from '../storage/many-at-once.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { openColdList } from '../tables/cold/list.js'
 import { type History, openHistory } from '../tables/history/history.js'
@@ -24,14 +25,19 @@ type CollectDeps = { readonly store: ObjectStore; readonly clock: Clock }
 
 export type Collected = CollectAnswer & { readonly claims_deleted_count: number; readonly packs_deleted_count: number }
 
+/** After this many milliseconds a look deletes no further file, and the next look goes on. */
+export type CollectBounds = { readonly part_ms_max: number }
+
+const BOUNDS: CollectBounds = { part_ms_max: COLLECT_PART_MS_MAX }
+
 /** All that is collected. Logs are not: they go with their run, and runs are kept. */
-export const collectAll = async (deps: CollectDeps & TableStore): Promise<Collected> => ({
-  ...(await collectOrphans(deps)),
+export const collectAll = async (deps: CollectDeps & TableStore, bounds: CollectBounds = BOUNDS): Promise<Collected> => ({
+  ...(await collectOrphans(deps, bounds)),
   ...(await collectClaims(deps)),
   ...(await collectPacks(deps.store)),
 })
 
-async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
+async function collectOrphans(deps: CollectDeps, bounds: CollectBounds): Promise<CollectAnswer> {
   const { store } = deps
   // The listing comes first: what is published while it runs is either too young to be deleted or named already.
   const { objects: checkpoints, server_time } = await listAll(store, CHECKPOINTS_PREFIX)
@@ -46,7 +52,7 @@ async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
   const isReached = reachesOf(reach)
   const unreachable = objects.filter(({ name }) => !isReached(name))
   const old = unreachable.filter(({ creation_time }) => server_time - stampMs(creation_time) > ORPHAN_AGE_MS)
-  const deleted_count = old.length === 0 ? 0 : await deleteFenced(deps, old, published?.pointer)
+  const deleted_count = old.length === 0 ? 0 : await deleteFenced(deps, old, { looked_at: published?.pointer, bounds })
   return {
     kept_count: objects.length - unreachable.length + old.length - deleted_count,
     deleted_count,
@@ -56,8 +62,8 @@ async function collectOrphans(deps: CollectDeps): Promise<CollectAnswer> {
 
 /** Writes the pointer once more as it is before anything is deleted: whoever uploaded these files and was paused since
  *  finds another generation when it wakes up, and publishes nothing, however long ago it looked at its deadline. */
-async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], looked_at: Pointer | undefined): Promise<number> {
-  const { store } = deps
+async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], { looked_at, bounds }: Fenced): Promise<number> {
+  const { store, clock } = deps
   const { published } = await readPointer(store)
   if (published !== undefined) {
     const fenced = await swapPointer(deps, published.pointer, published)
@@ -66,14 +72,23 @@ async function deleteFenced(deps: CollectDeps, old: readonly ObjectHead[], looke
   const since = await reachSince(store, (await readPointer(store)).published?.pointer, looked_at)
   if (since === undefined) return 0
   const isReached = reachesOf(since)
+  const gone = old.filter(({ name }) => !isReached(name))
+  const started = clock.elapsed()
   let deleted_count = 0
-  for (const { name, generation } of old) {
-    if (isReached(name)) continue
-    const answer = await store.delete(name, { if_generation: generation })
-    if (answer.kind === 'deleted') deleted_count += 1
+  for (let start = 0; start < gone.length; start += DELETES_A_STEP) {
+    if (start > 0 && clock.elapsed() - started > bounds.part_ms_max) break
+    const step = gone.slice(start, start + DELETES_A_STEP)
+    const answers = await manyAtOnce(step, DELETES_AT_ONCE, ({ name, generation }) => store.delete(name, { if_generation: generation }))
+    deleted_count += answers.filter(({ kind }) => kind === 'deleted').length
   }
   return deleted_count
 }
+
+type Fenced = { readonly looked_at: Pointer | undefined; readonly bounds: CollectBounds }
+
+const DELETES_AT_ONCE = 32
+/** Between two looks at the time. */
+const DELETES_A_STEP = 320
 
 const NOTHING: Reach = { files: new Set(), deltas: new Map() }
 

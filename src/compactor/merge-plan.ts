@@ -17,12 +17,15 @@ export type MergePlan = {
   readonly level: number
 }
 
-/** undefined: nothing to do. `whole` brings everything into one run. */
-export function planMerge(parts: readonly Part[], whole: boolean): MergePlan | undefined {
+/** What a merge takes in: fresh files with the runs of tiers that are full, everything into one run, or what is fresh alone. */
+export type Intake = 'due' | 'whole' | 'fresh'
+
+/** undefined: nothing to do. */
+export function planMerge(parts: readonly Part[], intake: Intake): MergePlan | undefined {
   const fresh = parts.filter(({ level }) => level === 0)
   const runs = new Map<number, Part[]>()
   for (const part of parts) if (part.level > 0) runs.set(part.level, [...(runs.get(part.level) ?? []), part])
-  if (whole) {
+  if (intake === 'whole') {
     if (fresh.length === 0 && runs.size <= 1) return undefined
     return { inputs: parts, kept: [], level: levelOfAll(rowsOf(parts)) }
   }
@@ -34,6 +37,7 @@ export function planMerge(parts: readonly Part[], whole: boolean): MergePlan | u
       const kept = [...runs.values()].flat()
       return { inputs, kept, level: free }
     }
+    if (intake === 'fresh') continue
     for (const level of levelsOf(tier)) {
       inputs.push(...(runs.get(level) ?? []))
       runs.delete(level)

@@ -29,12 +29,13 @@ import {
 } from '../tables/revision.js'
 import { freshParts, type PublishedPointer, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
 import type { MergeOptions } from '../tables/table-files.js'
-import { coldMoveOf, type MovedRows, moveRows } from './base/cold.js'
+import { COLD_BOUNDS, type ColdBounds, type MovedRows, moveRows } from './base/cold.js'
 import { coldListsAfter } from './base/cold-lists.js'
+import { coldStepOf, isColdLeft } from './base/cold-step.js'
 import { withDayFilters } from './base/day-filters.js'
 import { writePart } from './base/write-part.js'
 import { writeChainPages } from './chain.js'
-import { type MergePlan, planMerge } from './merge-plan.js'
+import { type Intake, type MergePlan, planMerge } from './merge-plan.js'
 import { notBefore, type PublishDeps, pointerTo } from './publish.js'
 import { refuseNewerFold, swapPointer } from './swap.js'
 
@@ -55,10 +56,14 @@ const PUBLISH_TRIES_MAX = 20
 type MergeRequest = {
   /** Everything into one run a table (and period), instead of what is due. */
   readonly whole?: boolean
+  /** What is fresh alone: no run is written again, and no row goes cold. For a turn, which cannot wait for more. */
+  readonly is_brief?: boolean
   /** A few changes are left for later, unless they are old: who looks by the clock writes nothing for an idle workspace. */
   readonly is_patient?: boolean
   /** Tables of a replay: they take their sequence from the record, and nobody walks their chain. */
   readonly is_scratch?: boolean
+  /** Others than what is usual are for tests of moves in steps. */
+  readonly cold_bounds?: ColdBounds | undefined
   /** Another length of chain pages than what is usual is for tests of them. */
   readonly page_revisions?: number
   /** Another than this version's own is for tests of a rollout. */
@@ -74,13 +79,13 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
   const before = await readDocument(deps.store, checkpointName(pointer.checkpoint.name), parseCheckpoint)
   const deltas = await Promise.all(pointer.deltas.map(({ sequence, revision }) => readRevision(deps.store, sequence, revision)))
   const newest = deltas.at(-1) ?? (await readRevision(deps.store, pointer.sequence, pointer.revision))
-  if (request.is_patient === true && isLittle(deltas) && server_time - instantMs(newest.published_at) < MERGE_FEW_KEPT_MS) {
-    return { kind: 'nothing_due' }
-  }
+  const isWaiting = isLittle(deltas) && server_time - instantMs(newest.published_at) < MERGE_FEW_KEPT_MS
+  if (request.is_patient === true && isWaiting && !isColdLeft(before, newest)) return { kind: 'nothing_due' }
   // A process of an older fold version knows of no cold parts, and would merge without them: it is refused from here on. The
   // tables of a replay are read once, and thrown away.
-  const mayMove = request.is_scratch !== true && pointer.fold_version === FOLD_VERSION
-  const merged = await mergeTables(deps, before, deltas, newest, { whole: request.whole === true, mayMove })
+  const mayMove = request.is_scratch !== true && request.is_brief !== true && pointer.fold_version === FOLD_VERSION
+  const bounds = request.cold_bounds ?? COLD_BOUNDS
+  const merged = await mergeTables(deps, before, deltas, newest, { intake: intakeOf(request), bounds: mayMove ? bounds : undefined })
   // The revision of a merge is a delta itself, without files: alone it is no reason for another.
   const isChanged = merged.parts_written > 0 || merged.parts_dropped > 0
   if (!isChanged && deltas.length < MERGE_DUE_DELTAS) return { kind: 'nothing_due' }
@@ -109,10 +114,15 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
   return { kind: 'merged', sequence, parts_written: merged.parts_written, rows_written: merged.rows_written, cold_rows: merged.cold_rows }
 }
 
+const intakeOf = ({ whole, is_brief }: MergeRequest): Intake => (whole === true ? 'whole' : is_brief === true ? 'fresh' : 'due')
+
 function isLittle(deltas: readonly Revision[]): boolean {
   const rows = deltas.flatMap(({ files_added }) => files_added).reduce((sum, file) => sum + file.rows, 0)
   return deltas.length < MERGE_DUE_DELTAS * MERGE_FEW_SHARE && rows < MERGE_DUE_ROWS * MERGE_FEW_SHARE
 }
+
+/** `bounds` undefined: no row goes cold. */
+type MergeScope = { readonly intake: Intake; readonly bounds: ColdBounds | undefined }
 
 type MergedTables = {
   readonly tables: Map<TableName, readonly Part[]>
@@ -129,16 +139,17 @@ async function mergeTables(
   before: Checkpoint,
   deltas: readonly Revision[],
   newest: Revision,
-  { whole, mayMove }: { readonly whole: boolean; readonly mayMove: boolean },
+  { intake, bounds }: MergeScope,
 ): Promise<MergedTables> {
   const { cold, cold_through } = before
   const merged: MergedTables = { tables: new Map(), cold, cold_through, cold_rows: 0, parts_written: 0, parts_dropped: 0, rows_written: 0 }
-  const move = mayMove ? coldMoveOf(before, newest) : undefined
+  const inputs = new Map(TABLE_NAMES.map((table) => [table, inputsOf(table, before, deltas)] as const))
+  const move = bounds === undefined ? undefined : await coldStepOf({ files: deps.files, before, newest, parts: inputs }, bounds.rows_max)
   const moved = new Map<TableName, MovedRows>()
-  for (const table of TABLE_NAMES) {
-    const parts = [...(before.tables.get(table) ?? []), ...deltas.flatMap((delta) => freshParts(delta, table))]
+  for (const [table, parts] of inputs) {
     if (parts.length === 0) continue
-    const apart = move === undefined ? undefined : await moveRows(deps, table, parts, { move, newest, moved })
+    const apart =
+      move === undefined || bounds === undefined ? undefined : await moveRows(deps, table, parts, { move, newest, moved, bounds })
     if (apart !== undefined) {
       moved.set(table, apart)
       merged.tables.set(table, apart.kept)
@@ -153,7 +164,7 @@ async function mergeTables(
         merged.parts_dropped += group.parts.length
         continue
       }
-      const plan = planMerge(group.parts, whole || group.isFinished)
+      const plan = planMerge(group.parts, group.isFinished ? 'whole' : intake)
       if (plan === undefined) {
         after.push(...group.parts)
         continue
@@ -171,6 +182,11 @@ async function mergeTables(
   }
   return merged
 }
+
+const inputsOf = (table: TableName, before: Checkpoint, deltas: readonly Revision[]): readonly Part[] => [
+  ...(before.tables.get(table) ?? []),
+  ...deltas.flatMap((delta) => freshParts(delta, table)),
+]
 
 const rowsOf = (parts: readonly Part[]): number => parts.reduce((sum, { rows }) => sum + rows, 0)
 

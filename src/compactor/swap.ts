@@ -1,6 +1,6 @@
 // The compare-and-swap of the pointer, the only fence there is, with lost answers resolved. It never decides by time.
 
-import { assert, conflict, corrupt, isOperatingError, unavailable } from '../core/errors.js'
+import { conflict, corrupt, isOperatingError, unavailable } from '../core/errors.js'
 import { FOLD_VERSION, POINTER_BYTES_MAX } from '../core/limits.js'
 import type { Clock } from '../core/time.js'
 import { CREATE, type ObjectStore } from '../storage/object-store.js'
@@ -24,7 +24,7 @@ export async function swapPointer(
   base: PublishedPointer | undefined,
 ): Promise<SwapOutcome> {
   const bytes = encodePointer(next)
-  assert(bytes.byteLength <= POINTER_BYTES_MAX, `The pointer has ${bytes.byteLength} bytes, ${POINTER_BYTES_MAX} are the limit.`)
+  refuseLongPointer(store, next, bytes.byteLength)
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
     const answer = await tryPut(store, bytes, base?.generation ?? CREATE)
     if (answer.kind === 'stored') return { kind: 'won', published: { pointer: next, generation: answer.head.generation } }
@@ -36,6 +36,15 @@ export async function swapPointer(
     await clock.sleep(UNKNOWN_WAIT_MS * 2 ** attempt)
   }
   throw unavailable(`The pointer in ${store.label} could not be swapped in ${ATTEMPTS_MAX} tries; nothing was published. Try again.`)
+}
+
+/** A turn has merged by itself long before (turn/make-room.ts): here merges fail, and so does every publish until one succeeds. */
+function refuseLongPointer(store: ObjectStore, { deltas }: Pointer, size: number): void {
+  if (size <= POINTER_BYTES_MAX) return
+  throw unavailable(
+    `The pointer in ${store.label} would name ${deltas.length} revisions since the last merge, in ${size} bytes where ${POINTER_BYTES_MAX} are ` +
+      'the limit, so nothing was published. Merge them with `servo ledger compact --merge`, and see why nobody else does.',
+  )
 }
 
 /** A workspace without a pointer is a new one, unless a second revision was ever published: to start again at the first

@@ -309,11 +309,19 @@ export const MERGE_FEW_KEPT_MS = DAY_MS
 /** Beyond this many deltas publishing slows down until a merge has caught up. */
 export const DELTAS_MAX = 512
 export const DELTAS_SLOW_MS = SECOND_MS
+/** With so many a turn merges by itself before it does anything else: the pointer has room for a few more. As late as that, because a
+ *  merge under way elsewhere loses to it: at a publish a second it has had more than seven minutes by then. */
+export const DELTAS_TURN_MERGES = 960
 /** A few megabytes: large enough to be worth a file, small enough to be fetched for one page. */
 export const FILE_ROWS_MAX = 128 * 1_024
 /** Days that go cold at once and get parts of their own; what is older goes with the first of them. More than one only where
  *  nobody published for a day, and at first. */
 export const COLD_DAYS_APART_MAX = 7
+/** Rows that one merge moves to cold parts, but for a day that has more: some minutes of work, well within MERGE_DEADLINE_MS. A
+ *  workspace that never moved any, or whose tables were rebuilt, has years of them, and moves some with each merge. */
+export const COLD_MOVE_ROWS_MAX = 10_000_000
+/** Ids of runs that a move holds at once, at 100 bytes each: where a day has more, its tasks go a range of ids after the other. */
+export const COLD_MOVE_IDS_MAX = 1_000_000
 export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */
 export const READER_PIN_MS = 10 * MINUTE_MS
@@ -334,6 +342,9 @@ export const PACK_BYTES_MAX = 64 * MB
 export const PACK_BYTES_FULL = 16 * MB
 /** A page that was packed for longer than this is not published, and begun anew: well below ORPHAN_AGE_MS. */
 export const PACK_DEADLINE_MS = 30 * MINUTE_MS
-/** A look of maintenance begins no further page after this, so that merges do not wait: a page at least, six times an hour,
- *  is more than any workspace fills. */
-export const PACK_LOOK_MS_MAX = MINUTE_MS
+
+// Collection
+
+/** Each part of a collection (packing, binding, sweeping, removing files) begins nothing more after this, and goes on with the next
+ *  look, six times an hour: one step of each at least, so that none of them keeps the others away. */
+export const COLLECT_PART_MS_MAX = 2 * MINUTE_MS

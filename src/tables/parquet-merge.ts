@@ -5,6 +5,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assert, corrupt } from '../core/errors.js'
+import { compareText } from '../core/order.js'
 import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
 import type { GroupColumns } from './columns/arrow-memory.js'
 import { createScratch } from './columns/arrow-message.js'
@@ -15,7 +16,7 @@ import { openSource, type ParquetSource } from './columns/parquet-source.js'
 import { compressionOf, createFileWriter, type FileWriter, loadParquet, type Parquet } from './columns/parquet-writer.js'
 import { decodeColumns, hasValue, integerAt, textAt } from './columns/row-decoder.js'
 import { appendSources, createRowGroup, emptyRowGroup, isFull, ROW_GROUP_ROWS, type RowGroup, rowCount } from './columns/row-group.js'
-import type { ColdTest, EncodedFile, MergeOptions } from './table-files.js'
+import type { ColdTest, EncodedFile, LedRange, MergeOptions } from './table-files.js'
 
 /** A file on local disk. With its smallest key it is opened only when the merge gets there. */
 export type MergeSource = { readonly path: string; readonly min_key?: RowKey }
@@ -67,12 +68,22 @@ function ledBy(layout: FileLayout, ids: ReadonlySet<string>): IsKept {
   }
 }
 
-function filterOf(layout: FileLayout, { drop_before, only, cold }: Filter): IsKept | undefined {
-  if (drop_before === undefined && only === undefined && cold === undefined) return undefined
+function inRange(layout: FileLayout, { after, through }: LedRange): IsKept {
+  const place = layout.key[0] as number
+  return (columns, row) => {
+    const text = textAt(columns[place] as ColumnData, row)
+    return (after === null || compareText(text, after) > 0) && (through === null || compareText(text, through) <= 0)
+  }
+}
+
+function filterOf(layout: FileLayout, { drop_before, only, led, cold }: Filter): IsKept | undefined {
+  if (drop_before === undefined && only === undefined && led === undefined && cold === undefined) return undefined
   const expiryAt = drop_before === undefined ? undefined : instantIn(layout, drop_before.column)
   const periodAt = only === undefined ? undefined : instantIn(layout, only.column)
+  const isLed = led === undefined ? undefined : inRange(layout, led)
   const isCold = cold === undefined ? undefined : coldTestOf(layout, cold.test)
   return (columns, row) => {
+    if (isLed !== undefined && !isLed(columns, row)) return false
     if (isCold !== undefined && isCold(columns, row) !== (cold?.keeps === 'cold')) return false
     const expires = expiryAt?.(columns, row) ?? null
     if (drop_before !== undefined && expires !== null && expires < drop_before.at) return false

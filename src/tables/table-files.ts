@@ -68,9 +68,14 @@ export type MergeOptions = {
   readonly drop_before?: { readonly column: string; readonly at: number }
   /** Only rows whose value in this timestamp column lies in [from, before) go into the result. */
   readonly only?: { readonly column: string; readonly from: number; readonly before: number }
+  /** Only rows of this range go into the result. Files that have none of it need not be given. */
+  readonly led?: LedRange
   /** Only the rows that have gone cold by this test, or all others. */
   readonly cold?: { readonly test: ColdTest; readonly keeps: 'cold' | 'hot' }
 }
+
+/** Rows whose key begins with a text in (after, through]; null: from the first one, or to the last. */
+export type LedRange = { readonly after: string | null; readonly through: string | null }
 
 export type ColdTest =
   /** The instant lies in [from, before), and the other column, where one is named, is empty. */

@@ -2,7 +2,14 @@
 // publishes nothing and asks no controller: what it shows is a preview, and what a later revision says stands.
 
 import { isOperatingError } from '../core/errors.js'
-import { FOLD_VERSION, FRESH_FOLD_AGE_MS_MAX, FRESH_FOLD_EVENTS_MAX, FRESH_FOLD_MS_MAX, FRESH_FOLD_SLICE_EVENTS } from '../core/limits.js'
+import {
+  FOLD_VERSION,
+  FRESH_FOLD_AGE_MS_MAX,
+  FRESH_FOLD_EVENTS_MAX,
+  FRESH_FOLD_MS_MAX,
+  FRESH_FOLD_SLICE_EVENTS,
+  HOT_STATE_CHECK_INTERVAL_MS,
+} from '../core/limits.js'
 import { type Clock, compareStamps, stampMs } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { retentionIn } from '../projections/retention-settings.js'
@@ -13,6 +20,7 @@ import { shared } from '../readers/shared.js'
 import { createFilterCache } from '../tables/lookup.js'
 import { openSegmentNames, previewOf, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import { type FoldDeps, foldSegments, type Pending, readSegments } from './fold-segments.js'
+import { findDrift } from './hot-state.js'
 import { listNewSegments } from './order.js'
 import { pendingAfter, takeSlice } from './pass.js'
 import { followSnapshot, lookupIn, NO_STANDING, type Standing } from './workspace.js'
@@ -23,6 +31,7 @@ export type FreshTailDeps = TableStore &
     readonly clock: Clock
     /** The store's time, as far as this process knows it. */
     readonly now: () => number
+    readonly log?: (message: string) => void
   }
 
 /** What was folded over the revision that the memory stands on, in fold order. */
@@ -37,6 +46,7 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
   let standing: Standing = NO_STANDING()
   let folded: Folded = foldedOver(undefined)
   let fold_count = 0
+  let checked_at = clock.elapsed()
 
   async function read(): Promise<TailAnswer> {
     const view = await reader.latest()
@@ -96,6 +106,16 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
     standing.rows.discard()
     standing = await followSnapshot(deps, standing, snapshot)
     folded = foldedOver(snapshot)
+    if (clock.elapsed() - checked_at >= HOT_STATE_CHECK_INTERVAL_MS) await checkRows(snapshot)
+  }
+
+  /** While nothing is folded over them: as the turn does it. */
+  async function checkRows(snapshot: Snapshot): Promise<void> {
+    checked_at = clock.elapsed()
+    const drift = await findDrift(deps, snapshot, standing.rows)
+    if (drift === undefined) return
+    deps.log?.(drift.line)
+    standing = { ...standing, rows: drift.loaded }
   }
 
   /** What is still to be folded. What comes late and belongs further to the front makes it begin again: the turn folds in order. */

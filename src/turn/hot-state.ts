@@ -68,6 +68,23 @@ export function differingHotRows(left: WorkingSet, right: WorkingSet): readonly 
   })
 }
 
+/** Rows in memory follow deltas for as long as a process lives: what they are must be what a fresh start would load. undefined: it is;
+ *  else what was loaded, and what to log. */
+export async function findDrift(
+  tables: TableStore,
+  snapshot: Snapshot,
+  rows: WorkingSet,
+): Promise<{ readonly loaded: WorkingSet; readonly line: string } | undefined> {
+  const loaded = await loadHotState(tables, snapshot)
+  const differing = differingHotRows(rows, loaded)
+  if (differing.length === 0) return undefined
+  const { sequence } = snapshot.revision
+  return {
+    loaded,
+    line: `hot_state_drift: ${differing.length} rows in memory are not those of revision ${sequence}, first ${differing[0]}.`,
+  }
+}
+
 async function readAll(
   table: TableName,
   where: readonly Condition[],

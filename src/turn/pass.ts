@@ -31,6 +31,8 @@ export type TurnDeps = TableStore &
     readonly unheard?: () => Unheard | undefined
     /** Another than this version's own is for tests of a rollout. */
     readonly fold_version?: number
+    /** With other than DELTAS_TURN_MERGES deltas: for tests of what a turn does then. */
+    readonly turn_merges_at?: number
     readonly log?: (message: string) => void
   }
 

@@ -1,5 +1,6 @@
 // One turn of a workspace: fold what is new, ask every controller, append their answers, fold the stored bytes of them,
-// until quiet; then publish once. It never hands work over, never merges, and never trusts its memory of what it sent.
+// until quiet; then publish once. It never hands work over, merges only where nobody else does for long, and never trusts its
+// memory of what it sent.
 
 import { publish } from '../compactor/publish.js'
 import { refuseLostPointer, refuseNewerFold } from '../compactor/swap.js'
@@ -22,7 +23,8 @@ import type { OutcomeCounts } from '../tables/revision.js'
 import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
 import { decide } from './decide.js'
 import { foldSegments, readSegments } from './fold-segments.js'
-import { differingHotRows, endedRunIn, loadHotState } from './hot-state.js'
+import { endedRunIn, findDrift } from './hot-state.js'
+import { isRoomScarce, makeRoom } from './make-room.js'
 import { noteWaiting } from './mended.js'
 import { findMissed, listNewSegments } from './order.js'
 import { createOutages, unheardHoldMs } from './outage.js'
@@ -97,19 +99,14 @@ export function createTurn(deps: TurnDeps): Turn {
     return server_time
   }
 
-  /** The memory follows deltas for as long as the process lives: what it has must be what a fresh start would load. */
   async function checkHotState(): Promise<void> {
     checked_at = deps.clock.elapsed()
     const { snapshot, rows } = workspace
-    if (snapshot === undefined) return
-    const loaded = await loadHotState(deps, snapshot)
-    const differing = differingHotRows(rows, loaded)
-    if (differing.length === 0) return
-    deps.log?.(
-      `hot_state_drift: ${differing.length} rows in memory are not those of revision ${snapshot.revision.sequence}, first ${differing[0]}.`,
-    )
+    const drift = snapshot === undefined ? undefined : await findDrift(deps, snapshot, rows)
+    if (drift === undefined) return
+    deps.log?.(drift.line)
     deps.watch?.onMended('hot_state', 1)
-    workspace = { ...workspace, rows: loaded }
+    workspace = { ...workspace, rows: drift.loaded }
   }
 
   /** false: another turn won; everything folded since the last publish is dropped and will be folded again. */
@@ -184,7 +181,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
-    const server_time = await follow()
+    const server_time = await followWithRoom()
     const revision = workspace.snapshot?.revision
     const outage_ms = outages.before(revision, server_time, deps.clock.elapsed())
     const isBlind = outages.isBlind(revision, server_time)
@@ -214,6 +211,13 @@ export function createTurn(deps: TurnDeps): Turn {
         return pass
       }
     }
+  }
+
+  async function followWithRoom(): Promise<number> {
+    const server_time = await follow()
+    if (!isRoomScarce(deps, workspace)) return server_time
+    await makeRoom(deps, workspace)
+    return follow()
   }
 
   async function listQueue({ missed = [] }: TurnRequest, pass: Pass): Promise<SegmentHead[]> {

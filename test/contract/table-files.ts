@@ -291,6 +291,12 @@ export function testTableFiles(subject: TableFilesSubject): void {
       expect(await mergeWith({ cold: { keeps: 'cold', test: { led_by } } })).toEqual(
         rows.filter(({ run_key }) => led_by.has(String(run_key))),
       )
+      const [first, last] = [String(rows[2]?.['run_key']), String(rows.at(-3)?.['run_key'])]
+      expect(await mergeWith({ led: { after: first, through: last } })).toEqual(rows.slice(3, -2))
+      expect(await mergeWith({ led: { after: null, through: first } })).toEqual(rows.slice(0, 3))
+      expect(await mergeWith({ led: { after: last, through: null }, cold: { keeps: 'hot', test: cold } })).toEqual(
+        rows.slice(-2).filter((row) => !isCold(row)),
+      )
     })
 
     test('answer nothing where nothing is asked or nothing is there', async () => {

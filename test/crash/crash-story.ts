@@ -120,6 +120,7 @@ async function tell(world: World): Promise<void> {
   const [first, second] = [decider('first decider'), decider('second decider')]
   const worker = createActor(world, 'worker', (process) => createWorker(world, process))
   const keeper = createActor(world, 'keeper', (process) => process)
+  const collector = createActor(world, 'collector', (process) => process)
   const reader = createActor(world, 'reader', (process) => createTableReader(world, process))
   const b = say.assetDefined('b', { deps: [{ asset_key: 'a' }] })
   const nightly = say.scheduleDefined(NIGHTLY, { cron_expressions: ['0 0 * * *'] }, {}, { at: world.time.now() })
@@ -153,8 +154,9 @@ async function tell(world: World): Promise<void> {
   // And once more, when their month is over and gets its filters.
   await world.time.sleep(30 * DAY_MS)
   await second(({ turn }) => turn())
-  await keeper((process) => merge(process))
-  await keeper((process) => collect(process))
+  // What is to be collected by then is old, and what is merged is not.
+  await Promise.all([keeper((process) => merge(process)), collector((process) => collect(process))])
+  await Promise.all([keeper((process) => collect(process)), collector((process) => collect(process))])
 }
 
 /** A tick that somebody asks for, and its run, in one batch. */

@@ -134,6 +134,39 @@ test(
 )
 
 test(
+  'folds on while a collection takes long, and ends with it',
+  async () => {
+    const deps = await openWorkspace('beside')
+    let letGo: () => void = () => undefined
+    const held = new Promise<void>((resolve) => (letGo = resolve))
+    let collections = 0
+    let turns = 0
+    const turn = createTurn(turnDeps(deps, await openAppender(deps)))
+    const watching = await watch(
+      deps,
+      { collect: true },
+      {
+        turn: (missed) => (turns++, turn.run({ missed })),
+        collect: async () => {
+          collections += 1
+          await held
+          return { kept_count: 0, deleted_count: 1, too_young_count: 0, claims_deleted_count: 0, packs_deleted_count: 0 }
+        },
+      },
+    )
+    await until('the collection has begun', () => collections === 1)
+    const then = turns
+    await until('turns go on', () => turns > then + 3)
+    const stopped = watching.stop()
+    letGo()
+    await stopped
+    expect(collections).toBe(1)
+    expect(watching.reports.filter(({ collected }) => collected !== undefined)).toHaveLength(1)
+  },
+  TIMEOUT_MS,
+)
+
+test(
   'says once that the store does not answer, goes on, and says that too',
   async () => {
     const deps = await openWorkspace('unanswered')

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { collectAll } from '../../src/compactor/collect.js'
 import { verify } from '../../src/compactor/verify.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { openAsOf } from '../../src/readers/as-of.js'
@@ -73,6 +74,80 @@ describe('I16 collection never removes a reachable file, and orphans go in the e
       await decider().turn()
     })
     expect(await row('pools', 'pool:x')).toBeDefined()
+    await expectInvariants()
+  })
+
+  test('I16 a collection beside a merge takes nothing of it, and the merge publishes on top of its fence', async () => {
+    const { say, writer, decider, tell, world, row, expectInvariants } = createScenario()
+    const { append } = writer()
+    const merger = world.start('merger')
+    await tell(async () => {
+      // Of a turn that died: something that is old enough to go.
+      await append([say.poolDefined('pool:x', 1)])
+      once(world, 'after', { process: 'doomed', operation: 'put', name: 'revisions/' }, ({ kill }) => kill())
+      void decider('doomed').turn()
+      await world.time.sleep(2 * HOUR_MS)
+      await decider().turn()
+      let deleted_count = 0
+      once(world, 'before', { process: 'merger', operation: 'put', name: 'manifest.json' }, async () => {
+        ;({ deleted_count } = await collect(world.start('keeper')))
+      })
+      expect(await merge(merger, true)).toMatchObject({ kind: 'merged' })
+      expect(deleted_count).toBeGreaterThan(0)
+    })
+    expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 1 })
+    await expectInvariants()
+  })
+
+  test('I16 two collections at once take what one takes, while turns and a merge go on', async () => {
+    const { say, writer, decider, tell, world, row, expectInvariants } = createScenario()
+    const { append } = writer()
+    const { turn } = decider()
+    await tell(async () => {
+      for (let round = 0; round < 3; round++) {
+        await append([say.poolDefined('pool:x', round)])
+        once(world, 'after', { process: `doomed ${round}`, operation: 'put', name: 'revisions/' }, ({ kill }) => kill())
+        void decider(`doomed ${round}`).turn()
+        await world.time.sleep(MINUTE_MS)
+        await turn()
+        await merge(world.start(`merger ${round}`), true)
+      }
+      await world.time.sleep(40 * DAY_MS)
+      const before = (await listAll(world.bucket, '')).length
+      await append([say.poolDefined('pool:x', 7)])
+      const [one, two] = await Promise.all([
+        collect(world.start('keeper one')),
+        collect(world.start('keeper two')),
+        merge(world.start('merger'), true),
+        turn(),
+      ])
+      expect(one.deleted_count + two.deleted_count).toBeGreaterThan(0)
+      expect(one.deleted_count + two.deleted_count).toBeLessThan(before)
+      await turn()
+    })
+    expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 7 })
+    await expectInvariants()
+  })
+
+  test('I16 a collection that finds more than it has time for takes a part, and the next ones take the rest', async () => {
+    const { say, writer, decider, tell, world, expectInvariants } = createScenario()
+    const { append } = writer()
+    const { turn } = decider()
+    const keeper = world.start('keeper')
+    await tell(async () => {
+      for (let round = 0; round < 200; round++) {
+        await append([say.poolDefined(`pool:${round}`, round)])
+        await turn()
+      }
+      await merge(keeper, true)
+      await world.time.sleep(40 * DAY_MS)
+      const counts: number[] = []
+      for (let look = 0; look < 10; look++) counts.push((await collectAll(keeper, { part_ms_max: 0 })).deleted_count)
+      expect(counts[0]).toBeGreaterThan(0)
+      expect(counts.filter((count) => count > 0).length).toBeGreaterThan(1)
+      expect(counts.at(-1)).toBe(0)
+      expect((await collect(keeper)).deleted_count).toBe(0)
+    })
     await expectInvariants()
   })
 

@@ -3,11 +3,13 @@
 import { type Check, type Mutant, turn } from './mutant.js'
 
 const MOVE = 'src/compactor/base/cold.ts'
+const STEP = 'src/compactor/base/cold-step.ts'
 const LISTS = 'src/compactor/base/cold-lists.ts'
 const REACH = 'src/compactor/reach.ts'
 const FIND = 'src/tables/cold/find.ts'
 
 const cold = (title: string): Check => turn('cold', title)
+const steps = (title: string): Check => turn('cold-steps', title)
 const days = (title: string): Check => turn('day-filters', title)
 
 const APART = 'has in the base what is younger than the limit, and in cold parts, a day each, all else'
@@ -29,7 +31,7 @@ export const COLD: readonly Mutant[] = [
   },
   {
     name: 'rows that have gone cold left in the base as well',
-    edits: [{ file: MOVE, find: "cold: { test: tests.all, keeps: 'hot' },", replace: '' }],
+    edits: [{ file: MOVE, find: "...(going === undefined ? {} : { cold: { test: going.all, keeps: 'hot' } }),", replace: '' }],
     killed_by: cold(APART),
   },
   {
@@ -37,11 +39,31 @@ export const COLD: readonly Mutant[] = [
     edits: [
       {
         file: MOVE,
-        find: "if (cold.by === 'run') return testsByRun(moved.get('runs')?.ids ?? NO_IDS)",
-        replace: "if (cold.by === 'run') return undefined",
+        find: "const runs = moved.get('runs')?.runs",
+        replace: "const runs = moved.get('quarantine')?.runs",
       },
     ],
     killed_by: { file: 'test/contract/sql.test.ts', title: 'has the rows of cold parts, and those above them, as the reader has them' },
+  },
+  {
+    name: 'a move of years at once',
+    edits: [{ file: STEP, find: 'rows > rows_max', replace: 'rows > 1_000 * rows_max' }],
+    killed_by: steps('goes a day at a time where a merge has room for no more, and is all there in the end'),
+  },
+  {
+    name: 'a workspace that stops half-way with what has gone cold',
+    edits: [{ file: 'src/compactor/merge.ts', find: ' && !isColdLeft(before, newest)', replace: '' }],
+    killed_by: steps('is gone on with by whoever looks by the clock, though nothing else is due'),
+  },
+  {
+    name: 'tasks of one range of runs lost with another',
+    edits: [{ file: MOVE, find: '...(led === undefined ? {} : { led }),\n    ...(going', replace: '...(going' }],
+    killed_by: steps('goes with its runs a range of ids after the other, where a day has more than memory'),
+  },
+  {
+    name: 'ids of a day held all at once',
+    edits: [{ file: 'src/compactor/base/moved-runs.ts', find: 'if (count % ids_max !== 0) continue', replace: 'if (count > 0) continue' }],
+    killed_by: steps('goes with its runs a range of ids after the other, where a day has more than memory'),
   },
   {
     name: 'a move by a process whose version is not the workspace’s',

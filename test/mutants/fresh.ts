@@ -33,6 +33,21 @@ export const FRESH: readonly Mutant[] = [
     killed_by: fresh('waits for the publish where the tail is more events than are worth it, and says that it did not come'),
   },
   {
+    name: 'fresh reader that never looks whether its rows are right',
+    edits: [{ file: TAIL, find: '>= HOT_STATE_CHECK_INTERVAL_MS) await', replace: '< 0) await' }],
+    killed_by: fresh('compares its rows with a fresh load every hour, and gives them up where they differ'),
+  },
+  {
+    name: 'following that fails without a word',
+    edits: [{ file: 'src/turn/keep-following.ts', find: '!isFailing && !closed.aborted', replace: 'isFailing && closed.aborted' }],
+    killed_by: follow('says that it fails once, and that it works again'),
+  },
+  {
+    name: 'following that says with each look that it fails',
+    edits: [{ file: 'src/turn/keep-following.ts', find: 'if (!isFailing && ', replace: 'if (' }],
+    killed_by: follow('says that it fails once, and that it works again'),
+  },
+  {
     name: 'fresh reader folding a tail of any age',
     edits: [{ file: TAIL, find: ' && deps.now() - oldest <= FRESH_FOLD_AGE_MS_MAX', replace: ' && oldest > 0' }],
     killed_by: fresh('waits for the publish where the tail is older than a minute, and says that it did not come'),

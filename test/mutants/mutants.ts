@@ -9,6 +9,7 @@ import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
 import { FRESH } from './fresh.js'
 import { LIMITS } from './limits.js'
+import { MAINTENANCE } from './maintenance.js'
 import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { PACKS } from './packs.js'
@@ -25,8 +26,6 @@ import { VERIFY_MUTANTS } from './verify.js'
 const APPEND = 'src/ledger/append.ts'
 const SWAP = 'src/compactor/swap.ts'
 const COLLECT = 'src/compactor/collect.ts'
-const COLLECT_CLAIMS = 'src/compactor/collect-claims.ts'
-const MERGE = 'src/compactor/merge.ts'
 
 /** A part of the crash enumeration: what no test has a story for. */
 const crash = (stage: string, shard: string, says: string): Check => ({
@@ -43,7 +42,6 @@ const I11 = 'i11-trigger-and-requests-together'
 const I12 = 'i12-durable-before-acknowledged'
 const I13 = 'i13-visible-at-the-claimed-time'
 const I14 = 'i14-set-sum'
-const I16 = 'i16-collection-keeps-what-is-reachable'
 
 const APPENDING: readonly Mutant[] = [
   {
@@ -358,66 +356,6 @@ const PUBLISHING: readonly Mutant[] = [
       },
     ],
     killed_by: invariant(I14, 'I14 the set-sum of the ledger is that of the revisions and the tail, and a lost segment is noticed'),
-  },
-]
-
-const MAINTENANCE: readonly Mutant[] = [
-  {
-    name: 'merge dropping a newer L0',
-    edits: [
-      {
-        file: MERGE,
-        find: 'pointerTo(revision, checkpoint, pointer, chain_through)',
-        replace: 'pointerTo(revision, checkpoint, read, chain_through)',
-      },
-    ],
-    killed_by: invariant(I5, 'I5 a merge that lost a race takes its place on top, and drops nothing newer'),
-  },
-  {
-    name: 'collector ignoring age',
-    edits: [{ file: COLLECT, find: 'server_time - stampMs(creation_time) > ORPHAN_AGE_MS', replace: 'stampMs(creation_time) > 0' }],
-    killed_by: invariant(I16, 'I16 files that a turn has uploaded and not published yet are too young to go'),
-  },
-  {
-    name: 'collector taking the claims of attempts that may still start',
-    edits: [
-      { file: COLLECT_CLAIMS, find: ' || isActive(task.state)) return null', replace: ') return null' },
-      { file: COLLECT_CLAIMS, find: 'return task.finished_at', replace: 'return task.finished_at ?? 0' },
-    ],
-    killed_by: turn('collect-claims', 'stays while its attempt may start or runs, and seven days after it was over'),
-  },
-  {
-    name: 'collector beginning at the same claims each time',
-    edits: [{ file: COLLECT_CLAIMS, find: 'sha256Hex(String(begin_at))', replace: "sha256Hex('begin')" }],
-    killed_by: turn('collect-claims', 'goes with all that are as old, however many, some with each look'),
-  },
-  {
-    name: 'expired row dropped in a partial merge',
-    edits: [{ file: MERGE, find: 'const drop_before = mayDrop ? ', replace: 'const drop_before = mayDrop !== undefined ? ' }],
-    killed_by: turn('publish', 'a row that has expired does not uncover its older version in a run that a merge leaves alone'),
-  },
-  {
-    name: 'merge forgetting folded segments of open minutes',
-    edits: [
-      {
-        file: MERGE,
-        find: 'return names.filter((name) => ulidTime(name) > closed_through)',
-        replace: 'return names.filter((name) => ulidTime(name) > closed_through * 2)',
-      },
-    ],
-    killed_by: turn('publish', 'a process that starts from a merged checkpoint knows what is folded in minutes that are still open'),
-  },
-  {
-    name: 'newest row by event ULID in a merge',
-    edits: [
-      {
-        file: 'src/tables/parquet-merge.ts',
-        find: 'const versions = left.is_loaded ? versionAt(layout, right) - versionAt(layout, left) : 0',
-        replace: `const idOf = ({ columns, row }: Cursor) => String(decodeColumns(layout, columns)[row]?.['last_event_id'])
-  const versions = !left.is_loaded || versionAt(layout, right) === versionAt(layout, left) ? 0 : idOf(right) < idOf(left) ? -1 : 1`,
-      },
-    ],
-    killed_by: turn('publish', 'a merge keeps the one that was recorded later, whatever their ids say'),
   },
 ]
 

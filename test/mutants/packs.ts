@@ -46,7 +46,7 @@ export const PACKS: readonly Mutant[] = [
   },
   {
     name: 'packs collected that an index names',
-    edits: [{ file: COLLECT, find: 'if (named.has(name)) continue', replace: 'if (named.size < 0) continue' }],
+    edits: [{ file: COLLECT, find: '=> !named.has(name))', replace: '=> named.size >= 0 || name !== undefined)' }],
     killed_by: turn('packs', 'that meets another one leaves one index, and packs that go in the end'),
   },
   {
@@ -103,6 +103,18 @@ export const PACKS: readonly Mutant[] = [
       },
     ],
     killed_by: turn('volumes', 'leaves a page with a revision that is not what the page lists, and deletes nothing of it'),
+  },
+  {
+    name: 'packing that goes on for as long as there is something',
+    edits: [
+      { file: 'src/compactor/packs/pack.ts', find: 'tally.page_count > 0 && isTimeUp()', replace: 'tally.page_count < 0 && isTimeUp()' },
+    ],
+    killed_by: turn('volumes', 'begins no further page when its time is up, and goes on with the next look'),
+  },
+  {
+    name: 'binding that goes on for as long as there is something',
+    edits: [{ file: 'src/compactor/packs/pack.ts', find: 'boundNow.size > 0 && isTimeUp()', replace: 'boundNow.size < 0 && isTimeUp()' }],
+    killed_by: turn('volumes', 'takes pages that were packed long ago one look after the other, as time allows'),
   },
   {
     name: 'a young revision of a bound page taken for one that lost',

@@ -3,7 +3,7 @@
 import { describe, expect, test } from '@jest/globals'
 import { verify } from '../../src/compactor/verify.js'
 import { DAY_MS, instantMs } from '../../src/core/time.js'
-import { expiryCut } from '../../src/projections/retention.js'
+import { coldCut, expiryCut } from '../../src/projections/retention.js'
 import { keyOfRow, type LooseRow, type RowKey, TABLE_NAMES, type TableName, tableNamed } from '../../src/projections/tables.js'
 import { readNewest } from '../../src/readers/newest.js'
 import { createReader, type View } from '../../src/readers/reader.js'
@@ -11,11 +11,16 @@ import type { Scan } from '../../src/tables/table-files.js'
 import { randomConditions } from '../contract/table-files.js'
 import { coldStory, NEVER_COLD, tellColdStory } from '../fixtures/cold-story.js'
 import { createRandom, type Random } from '../fixtures/random.js'
+import { mergeInSteps } from '../fixtures/roles.js'
 import type { Scenario } from '../fixtures/scenario.js'
 
 const SEEDS = [1]
 /** Months of turns, told twice: half a minute, alone on a machine. */
 const TIMEOUT_MS = 240_000
+/** Fewer rows than most days have, and fewer runs than go with a day. */
+const STEPS = { rows_max: 5, ids_max: 1 }
+/** So that a merge finds weeks of what has gone cold. */
+const SELDOM = 0.03
 const COLD_TABLES = TABLE_NAMES.filter((table) => tableNamed(table).cold !== undefined)
 
 /** Merges come at other places in the two: which revision wrote a row is not compared. */
@@ -114,6 +119,35 @@ describe('cold parts', () => {
       await moved.expectInvariants()
       const { bucket, files, scope } = moved.world
       expect((await verify({ store: bucket, files, scope })).problems).toEqual([])
+    },
+    TIMEOUT_MS,
+  )
+
+  test.each(SEEDS)(
+    'that go in steps read as a workspace that never moves anything, seed %i',
+    async (seed) => {
+      const story = coldStory(seed)
+      const whole = await tellColdStory(story, { seed, retention: NEVER_COLD, merges: SELDOM })
+      const reached = new Set<string>()
+      const isBehind = async (scenario: Scenario) => {
+        const { checkpoint, revision } = (await latest(scenario)).snapshot
+        const cut = coldCut(instantMs(revision.fold_time), revision.retention)
+        return checkpoint.cold_through !== null && checkpoint.cold_through < cut
+      }
+      const onMerge = async (scenario: Scenario) => {
+        if (await isBehind(scenario)) reached.add(String((await latest(scenario)).snapshot.checkpoint.cold_through))
+      }
+      const moved = await tellColdStory(story, { seed, merges: SELDOM, cold_bounds: STEPS, onMerge })
+      await moved.tell(async () => {
+        const keeper = moved.world.start('last keeper')
+        while ((await isBehind(moved)) && (await mergeInSteps(keeper, STEPS)).kind === 'merged') await onMerge(moved)
+      })
+      expect(reached.size).toBeGreaterThan(5)
+      const view = await latest(moved)
+      for (const table of COLD_TABLES) expect([table, (view.snapshot.checkpoint.cold.get(table) ?? []).length > 0]).toEqual([table, true])
+      await expectSameReads(createRandom(`cold-steps/${seed}`), view, await latest(whole))
+      expect(await newestOf(view, 4)).toEqual(await newestOf(await latest(whole), 4))
+      await moved.expectInvariants()
     },
     TIMEOUT_MS,
   )

@@ -11,7 +11,7 @@ import { Worker } from '@temporalio/worker'
 import { DeterminismViolationError } from '@temporalio/workflow'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { workflowId } from '../../src/core/names.js'
-import type { ScheduleCall, ScheduleLoopInput } from '../../src/workflows/contract.js'
+import type { MaintenanceCall, ScheduleCall, ScheduleLoopInput } from '../../src/workflows/contract.js'
 import { workflowsForTests } from '../fixtures/workflows.js'
 import { SCHEDULE_ID, STORIES } from './stories.js'
 
@@ -117,6 +117,16 @@ type Tried = { readonly attempt: number }
 test('a merge that failed is still due, whatever wakes the loop next', () => {
   const merges = callsIn<{ readonly merge: boolean }>('maintenance-fails-and-is-poked').map(({ merge }) => merge)
   expect(merges).toEqual([true, true, true])
+})
+
+test('a loop begins anew when its collection is over, and merges until then', () => {
+  const name = 'maintenance-merges-beside-a-collection'
+  const calls = callsIn<MaintenanceCall>(name).map(({ merge, collect }) => (collect ? (merge ? 'both' : 'collect') : 'merge'))
+  expect([...calls].sort()).toEqual(['collect', 'collect', 'merge', 'merge', 'merge'])
+  const types = typesIn(read(name))
+  const drained = read(name).events.findIndex((event) => signalIn(event)[0] === 'drain')
+  expect(types.slice(drained).filter((type) => type === 'ACTIVITY_TASK_SCHEDULED')).toHaveLength(1)
+  expect(types.at(-1)).toBe('WORKFLOW_EXECUTION_CONTINUED_AS_NEW')
 })
 
 type Carrying = { readonly input: { readonly payloads: readonly { readonly data: string }[] } }

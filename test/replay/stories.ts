@@ -2,7 +2,7 @@
 
 import type { WorkflowHandle } from '@temporalio/client'
 import type { WorkspaceLoopKind } from '../../src/core/names.js'
-import type { LoopTimings, TurnReport } from '../../src/workflows/contract.js'
+import type { LoopTimings, MaintenanceReport, TurnReport } from '../../src/workflows/contract.js'
 import {
   drainSignal,
   mergeDueSignal,
@@ -18,6 +18,8 @@ export type Story = LoopScript & {
   readonly kind: WorkspaceLoopKind | 'schedule'
   readonly timings?: Partial<LoopTimings>
   readonly turns_max?: number
+  /** Lived by code that is there only for loops which began with it: its history is never recorded anew. */
+  readonly is_past?: boolean
   /** Whether the other loop is there to be signalled. */
   readonly with_other?: boolean
   readonly live: (stage: Stage) => Promise<void>
@@ -30,7 +32,11 @@ export type Stage = {
   readonly begun: (calls: number) => Promise<void>
   /** Resolves when the hand-over has begun so many times. */
   readonly swept: (calls: number) => Promise<void>
+  /** Resolves when so many calls have begun that only collect. */
+  readonly collecting: (calls: number) => Promise<void>
   readonly letGo: () => void
+  /** The collection that is held, with what it has found. */
+  readonly letGoCollection: (answer: Partial<MaintenanceReport>) => void
 }
 
 /** Of every schedule's story. */
@@ -151,6 +157,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   },
   'maintenance-by-clock-and-by-signal': {
     kind: 'maintenance',
+    is_past: true,
     with_other: true,
     timings: { maintenance_ms: 1_000 },
     maintains: [{}, { missed: ['01JHMPFN80G8M4P9V0MMKSSZ7N'] }, 'held', { merged_files: 3 }],
@@ -165,6 +172,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   },
   'maintenance-finds-nobody-and-fails': {
     kind: 'maintenance',
+    is_past: true,
     maintains: [{ missed: ['01JHMPFN80G8M4P9V0MMKSSZ7N'] }, failure('a base file is damaged'), {}],
     async live({ handle, waiting }) {
       await waiting(1)
@@ -175,6 +183,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   },
   'maintenance-fails-and-is-poked': {
     kind: 'maintenance',
+    is_past: true,
     maintains: [{}, failure('a base file is damaged'), { merged_files: 3 }],
     async live({ handle, waiting }) {
       await waiting(1)
@@ -188,11 +197,38 @@ export const STORIES: Readonly<Record<string, Story>> = {
   },
   'maintenance-cancelled': {
     kind: 'maintenance',
+    is_past: true,
     maintains: [{}, 'held'],
     async live({ handle, waiting, begun }) {
       await waiting(1)
       await handle.signal(mergeDueSignal)
       await begun(2)
+      await handle.cancel()
+    },
+  },
+  'maintenance-merges-beside-a-collection': {
+    kind: 'maintenance',
+    with_other: true,
+    maintains: [{ merged_files: 3 }],
+    collects: [failure('a pack is damaged'), 'held'],
+    async live({ handle, begun, collecting, letGoCollection }) {
+      await begun(1)
+      await collecting(2)
+      await handle.signal(mergeDueSignal)
+      await begun(2)
+      // It begins anew when the collection is over, and merges until then.
+      await handle.signal(drainSignal)
+      await handle.signal(mergeDueSignal)
+      await begun(3)
+      letGoCollection({ missed: ['01JHMPFN80G8M4P9V0MMKSSZ7N'] })
+    },
+  },
+  'maintenance-cancelled-while-it-collects': {
+    kind: 'maintenance',
+    collects: ['held'],
+    async live({ handle, waiting, collecting }) {
+      await waiting(1)
+      await collecting(1)
       await handle.cancel()
     },
   },

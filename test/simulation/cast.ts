@@ -13,7 +13,7 @@ import { POISONS, plantPoison, plantStray, plantUnreadableList, STRAYS } from '.
 import { createHints } from '../faults/hints.js'
 import { keptPointers } from '../fixtures/kept-pointers.js'
 import type { Random } from '../fixtures/random.js'
-import { collect, createDecider, createTableReader, createWriter, findMissed, merge, pack } from '../fixtures/roles.js'
+import { collect, createDecider, createTableReader, createWriter, type DeciderOptions, findMissed, merge, pack } from '../fixtures/roles.js'
 import { saidAgain } from '../fixtures/said-again.js'
 import { createSpeaker, runIdOf } from '../fixtures/say.js'
 import { drawSettings } from '../fixtures/settings.js'
@@ -40,6 +40,8 @@ export function castOf(world: World, random: Random, page_revisions: number, cop
   const one = versionOf(['a'], { ignores_caps: random.isTrue(0.3) })
   const two = versionOf(['a', 'b'], { ignores_caps: random.isTrue(0.3), plans_backwards: random.isTrue(0.3) })
   const clocks = random.fork('clocks')
+  const merging = random.fork('turns that merge')
+  const mergesAt = () => (merging.isTrue(0.3) ? 3 : undefined)
   const often = exponential(random.pick([5, 10, 20]) * SECOND_MS)
   return [
     { name: 'writer one', options: clockOf(clocks), think_ms: often, begin: (process) => write(world, process, hands) },
@@ -48,13 +50,18 @@ export function castOf(world: World, random: Random, page_revisions: number, cop
       name: 'decider one',
       options: clockOf(clocks),
       think_ms: exponential(18 * SECOND_MS),
-      begin: (process) => decide(world, process, hands, one, FOLD_VERSION),
+      begin: (process) => decide(world, process, hands, { version: one, fold_version: FOLD_VERSION, turn_merges_at: mergesAt() }),
     },
     {
       name: 'decider two',
       options: clockOf(clocks),
       think_ms: exponential(30 * SECOND_MS),
-      begin: (process) => decide(world, process, hands, two, isRollout ? FOLD_VERSION + 1 : FOLD_VERSION),
+      begin: (process) =>
+        decide(world, process, hands, {
+          version: two,
+          fold_version: isRollout ? FOLD_VERSION + 1 : FOLD_VERSION,
+          turn_merges_at: mergesAt(),
+        }),
     },
     { name: 'worker', options: clockOf(clocks), think_ms: exponential(25 * SECOND_MS), begin: (process) => work(world, process) },
     {
@@ -82,6 +89,17 @@ export function castOf(world: World, random: Random, page_revisions: number, cop
       think_ms: exponential(12 * SECOND_MS),
       begin: (process) => () => pack(process, { whole: process.random.isTrue(0.3) }).then(() => undefined),
     },
+    // A second one, beside the first.
+    ...(random.fork('collectors').isTrue(0.5)
+      ? [
+          {
+            name: 'other collector',
+            options: clockOf(clocks),
+            think_ms: exponential(80 * SECOND_MS),
+            begin: (process: Process) => () => collect(process).then(() => undefined),
+          },
+        ]
+      : []),
     // Not in every seed: a backup is some hundred calls.
     ...(random.fork('copies').isTrue(0.3)
       ? [
@@ -192,14 +210,10 @@ async function plant(world: World, { random }: Process): Promise<void> {
   await plantPoison(world.bucket, `ledger/orchestration/${ulidAt(minute, random.bytes(10))}.json`, poison, random)
 }
 
-function decide(
-  world: World,
-  process: Process,
-  { missed }: Stagehands,
-  version: DeciderVersion,
-  fold_version: number,
-): () => Promise<void> {
-  const { turn, follow } = createDecider(world, process, { reconcile: stubDecider(version), fold_version })
+type Deciding = Pick<DeciderOptions, 'turn_merges_at'> & { readonly version: DeciderVersion; readonly fold_version: number }
+
+function decide(world: World, process: Process, { missed }: Stagehands, { version, ...options }: Deciding): () => Promise<void> {
+  const { turn, follow } = createDecider(world, process, { reconcile: stubDecider(version), ...options })
   return async () => {
     // One that stands by for a while, and takes over later.
     if (process.random.isTrue(0.2)) {

@@ -69,6 +69,7 @@ const reachedIn = ({ trace, oracle }: World): Readonly<Record<string, number>> =
     'segments that were packed while others worked': count(/ packer delete ledger\/orchestration\/\S+ deleted$/),
     'fresh reads that folded by themselves': oracle.claims.filter(({ besides }) => besides !== undefined).length,
     'revisions that were bound while others worked': count(/ packer delete manifests\/orchestration\/revisions\/\S+ deleted$/),
+    'files of merges that turns made': count(/ decider \w+ put state\/orchestration\/base\/\S+ stored$/),
     'sub-lists of cold parts that were written while others worked': count(/ merger put manifests\/orchestration\/cold\/\S+ stored$/),
   }
 }

@@ -184,7 +184,7 @@ describe('a process that follows', () => {
     const closing = new AbortController()
     await tell(async () => {
       await turn()
-      const following = keepFollowing({ clock: follower.process.clock, closed: closing.signal, turn: follower })
+      const following = keepFollowing({ clock: follower.process.clock, closed: closing.signal, turn: follower, log: () => undefined })
       await world.time.sleep(HOUR_MS)
       const idle = reads.since()
       expect(idle.length).toBeLessThan(80)
@@ -195,6 +195,41 @@ describe('a process that follows', () => {
       }
       const { rows } = follower.workspace()
       expect(rows.get('pools', 'pool:x')?.max_running ?? 0).toBeGreaterThan(17)
+      closing.abort()
+      await following
+    })
+  })
+
+  test('says that it fails once, and that it works again', async () => {
+    const { decider, tell, world } = createScenario()
+    const { turn } = decider('turn', { reconcile: foldOnly })
+    const follower = decider('follower', { reconcile: foldOnly })
+    const closing = new AbortController()
+    const log: string[] = []
+    await tell(async () => {
+      await turn()
+      const following = keepFollowing({
+        clock: follower.process.clock,
+        closed: closing.signal,
+        turn: follower,
+        log: (line) => void log.push(line),
+      })
+      await world.time.sleep(5 * MINUTE_MS)
+      expect(log).toEqual([])
+      for (let outage = 1; outage <= 2; outage++) {
+        const stop = world.intercept(({ phase, process }) => {
+          if (phase === 'before' && process === 'follower') throw unavailable('It did not answer.')
+        })
+        await world.time.sleep(10 * MINUTE_MS)
+        expect(log).toHaveLength(2 * outage - 1)
+        stop()
+        await world.time.sleep(5 * MINUTE_MS)
+        expect(log).toHaveLength(2 * outage)
+      }
+      expect(log.slice(2)).toEqual([
+        'The rows in memory could not follow what is published, and will try again within a minute: It did not answer.',
+        'The rows in memory follow what is published again.',
+      ])
       closing.abort()
       await following
     })

@@ -3,10 +3,12 @@
 import { describe, expect, test } from '@jest/globals'
 import { unavailable } from '../../src/core/errors.js'
 import { FRESH_FOLD_AGE_MS_MAX, FRESH_FOLD_EVENTS_MAX } from '../../src/core/limits.js'
+import { HOUR_MS } from '../../src/core/time.js'
 import type { TableName } from '../../src/projections/tables.js'
 import { readFresh } from '../../src/readers/fresh.js'
 import { createReader, type View } from '../../src/readers/reader.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
+import { merge } from '../fixtures/roles.js'
 import { createScenario, once } from '../fixtures/scenario.js'
 import { freshTailOf } from '../fixtures/tail.js'
 
@@ -79,6 +81,45 @@ describe('a fresh read', () => {
       await turn()
     })
     expect(await row('pools', 'pool:x')).toMatchObject({ max_running: 2 })
+  })
+
+  test('compares its rows with a fresh load every hour, and gives them up where they differ', async () => {
+    const { say, writer, turn, tell, world, expectInvariants } = createStory()
+    const process = world.start('drifting reader')
+    let isWrong = false
+    const decode: typeof process.files.decode = async (...asked) => {
+      const rows = await process.files.decode(...asked)
+      return isWrong && asked[0] === 'pools' ? rows.map((row) => ({ ...row, max_running: 7 })) : rows
+    }
+    const files = { ...process.files, decode }
+    const log: string[] = []
+    const tail = freshTailOf(world, { ...process, files }, createReader({ store: process.store, files }), (line) => void log.push(line))
+    await tell(async () => {
+      await turn()
+      const { append } = writer()
+      const readOver = async (cap: number) => {
+        await append([say.poolDefined('pool:x', cap)])
+        await turn()
+        // Something to fold, so that the rows are asked for.
+        await append([say.poolDefined('pool:y', cap)])
+        expect((await tail.read()).missing.size).toBe(0)
+      }
+      await readOver(1)
+      isWrong = true
+      await readOver(2)
+      isWrong = false
+      await turn()
+      await merge(world.start('merger'))
+      await world.time.sleep(HOUR_MS)
+      await append([say.poolDefined('pool:z', 2)])
+      await turn()
+      await append([say.poolDefined('pool:z', 3)])
+      expect((await tail.read()).missing.size).toBe(0)
+      expect(log).toEqual([
+        expect.stringMatching(/^hot_state_drift: 1 rows in memory are not those of revision \d+, first pools pool:x\.$/),
+      ])
+    })
+    await expectInvariants()
   })
 
   test('that comes while another folds shares the fold after it', async () => {

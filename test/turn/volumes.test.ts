@@ -3,6 +3,7 @@
 
 import { describe, expect, test } from '@jest/globals'
 import { readRevisions } from '../../src/compactor/chain.js'
+import { packSegments } from '../../src/compactor/packs/pack.js'
 import { verify } from '../../src/compactor/verify.js'
 import { CHAIN_PREFIX } from '../../src/core/keys.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
@@ -16,6 +17,7 @@ import { bytesOf, readChain } from '../fixtures/reachable.js'
 import { merge, pack } from '../fixtures/roles.js'
 import { createScenario, once, type Scenario } from '../fixtures/scenario.js'
 import { boundRevisions, REVISIONS, volumeNames } from '../fixtures/volumes.js'
+import type { Process } from '../fixtures/world.js'
 import { listAll } from '../invariants/evidence.js'
 
 const singles = async ({ world }: Scenario) => (await listAll(world.bucket, REVISIONS)).map(({ name }) => name).sort()
@@ -72,6 +74,44 @@ describe('binding', () => {
       expect(await singles(scenario)).toHaveLength(before.length - 2 * PAGE)
     })
     expect(await verified(scenario)).toMatchObject({ problems: [], strays: [] })
+    await expectInvariants()
+  })
+
+  const hastily = ({ store, clock, random }: Process) => packSegments({ store, clock, random: random.bytes }, {}, { part_ms_max: 0 })
+
+  test('begins no further page when its time is up, and goes on with the next look', async () => {
+    const scenario = createScenario()
+    const { world, tell, expectInvariants } = scenario
+    await tell(async () => {
+      await fillPages(scenario, 4)
+      await world.time.sleep(HOUR_MS + MINUTE_MS)
+      const keeper = world.start('hasty')
+      const before = await singles(scenario)
+      for (let page = 1; page <= 4; page++) {
+        expect(await hastily(keeper)).toMatchObject({ page_count: 1, bound_count: 1, revisions_deleted_count: PAGE, left: [] })
+        expect(await singles(scenario)).toHaveLength(before.length - page * PAGE)
+      }
+      expect(await hastily(keeper)).toMatchObject({ page_count: 0, bound_count: 0, revisions_deleted_count: 0 })
+    })
+    expect(await verified(scenario)).toMatchObject({ problems: [], strays: [] })
+    await expectInvariants()
+  })
+
+  test('takes pages that were packed long ago one look after the other, as time allows', async () => {
+    const scenario = createScenario()
+    const { world, tell, expectInvariants } = scenario
+    await tell(async () => {
+      await fillPages(scenario, 3)
+      await world.time.sleep(HOUR_MS + MINUTE_MS)
+      once(world, 'before', { process: 'doomed', operation: 'put', name: '.revisions.ndjson.gz' }, ({ kill }) => kill())
+      void pack(world.start('doomed'))
+      await world.time.sleep(MINUTE_MS)
+      const keeper = world.start('hasty')
+      for (let page = 1; page <= 3; page++) {
+        expect(await hastily(keeper)).toMatchObject({ page_count: 0, bound_count: 1, revisions_deleted_count: PAGE, left: [] })
+      }
+      expect(await volumeNames(world.bucket)).toHaveLength(3)
+    })
     await expectInvariants()
   })
 

@@ -35,6 +35,9 @@ export async function watchWorkspace(deps: WatchDeps, request: WatchRequest): Pr
   const { clock, isStopped, troubles } = deps
   const missed = new Set<string>()
   const runWhenDue = createTimetable(deps)
+  /** No turn and no merge waits for it. */
+  let collecting: Promise<void> | undefined
+  const failed: unknown[] = []
   let wait_ms = WATCH_FIRST_MS
   let isFirst = true
   while (!isStopped()) {
@@ -62,14 +65,19 @@ export async function watchWorkspace(deps: WatchDeps, request: WatchRequest): Pr
       })
     }
     if (request.collect === true) {
-      await runWhenDue('Collecting', COLLECT_EVERY_MS, async () => {
+      collecting ??= runWhenDue('Collecting', COLLECT_EVERY_MS, async () => {
         const collected = await deps.collect()
         if (collected.deleted_count > 0) deps.report({ ...nothingSince(report), collected })
       })
+        .catch((error: unknown) => void failed.push(error))
+        .finally(() => void (collecting = undefined))
     }
+    if (failed.length > 0) throw failed[0]
     wait_ms = answer.published_count > 0 ? WATCH_FIRST_MS : Math.min(wait_ms * 2, WATCH_LONGEST_MS)
     if (!answer.more && missed.size === 0) await clock.sleep(wait_ms)
   }
+  await collecting
+  if (failed.length > 0) throw failed[0]
 }
 
 type Job = (what: string, every_ms: number, work: () => Promise<void>) => Promise<void>

@@ -6,6 +6,7 @@ import { stampMs } from '../../core/time.js'
 import { isPackObject, PACKS_PREFIX } from '../../ledger/pack.js'
 import { type IndexedPage, listIndexedPages, readPackIndex } from '../../ledger/pack-index.js'
 import { listAll } from '../../storage/list-all.js'
+import { manyAtOnce } from '../../storage/many-at-once.js'
 import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
 
 export async function collectPacks(store: ObjectStore): Promise<{ readonly packs_deleted_count: number }> {
@@ -18,14 +19,18 @@ export async function collectPacks(store: ObjectStore): Promise<{ readonly packs
   const { pages } = await listIndexedPages(store)
   const suspects = packsInDoubt(packs, pages).filter(isOld)
   if (suspects.length === 0) return { packs_deleted_count: 0 }
-  const named = await namedPacks(store, pages)
-  let packs_deleted_count = 0
-  for (const { name, generation } of suspects) {
-    if (named.has(name)) continue
-    const { kind } = await store.delete(name, { if_generation: generation })
-    if (kind === 'deleted') packs_deleted_count += 1
-  }
-  return { packs_deleted_count }
+  const named = await namedPacks(store, pagesOf(suspects, pages))
+  const orphans = suspects.filter(({ name }) => !named.has(name))
+  const answers = await manyAtOnce(orphans, AT_ONCE, ({ name, generation }) => store.delete(name, { if_generation: generation }))
+  return { packs_deleted_count: answers.filter(({ kind }) => kind === 'deleted').length }
+}
+
+const AT_ONCE = 16
+
+/** Whoever writes a pack says of which page it is, and only that page's index names it. */
+function pagesOf(suspects: readonly ObjectHead[], pages: readonly IndexedPage[]): readonly IndexedPage[] {
+  const said = new Set(suspects.map(({ meta }) => meta['page']))
+  return said.has(undefined) ? pages : pages.filter(({ page }) => said.has(String(page)))
 }
 
 /** Where a page has an index, and all packs that were ever written for it are of one attempt, they are those that the index
@@ -38,9 +43,6 @@ function packsInDoubt(packs: readonly ObjectHead[], pages: readonly IndexedPage[
 }
 
 async function namedPacks(store: ObjectStore, pages: readonly IndexedPage[]): Promise<ReadonlySet<string>> {
-  const named = new Set<string>()
-  for (const { page } of pages) {
-    for (const { name } of (await readPackIndex(store, page))?.index.packs ?? []) named.add(name)
-  }
-  return named
+  const indices = await manyAtOnce(pages, AT_ONCE, ({ page }) => readPackIndex(store, page))
+  return new Set(indices.flatMap((stored) => stored?.index.packs.map(({ name }) => name) ?? []))
 }

@@ -2,14 +2,15 @@
 // packs, then the index that names them, then the singles go; whoever comes after one that died goes on where it ended.
 
 import { isOperatingError, messageOf } from '../../core/errors.js'
-import { PACK_LOOK_MS_MAX } from '../../core/limits.js'
+import { COLLECT_PART_MS_MAX } from '../../core/limits.js'
 import { compareStamps } from '../../core/time.js'
 import { type IndexedPage, listIndexedPages } from '../../ledger/pack-index.js'
 import { LEDGER_PREFIX } from '../../ledger/segment.js'
+import type { ObjectHead } from '../../storage/object-store.js'
 import { chainPageRevisions, readPointer } from '../../tables/snapshot.js'
 import { volumePageOf } from '../../tables/volume.js'
 import { refuseNewerFold } from '../swap.js'
-import { bindPage, sweepBound } from './bind.js'
+import { bindPage, removeBound, type Swept, sweepBound } from './bind.js'
 import { readPage } from './page.js'
 import { isSettled, settle } from './settle.js'
 import { type PackDeps, writePacks } from './write.js'
@@ -37,11 +38,25 @@ export type PackRequest = {
   readonly is_dry?: boolean
 }
 
+/** After this many milliseconds a look begins no further page, and the next look goes on. */
+export type PackBounds = { readonly part_ms_max: number }
+
+const BOUNDS: PackBounds = { part_ms_max: COLLECT_PART_MS_MAX }
+
 type Tally = { -readonly [K in keyof PackAnswer]: PackAnswer[K] extends number ? number : string[] }
 
-export async function packSegments(deps: PackDeps, { whole = false, is_dry = false }: PackRequest = {}): Promise<PackAnswer> {
+export async function packSegments(
+  deps: PackDeps,
+  { whole = false, is_dry = false }: PackRequest = {},
+  { part_ms_max }: PackBounds = BOUNDS,
+): Promise<PackAnswer> {
   const { store, clock } = deps
-  const started = clock.elapsed()
+  /** Of a part that begins now. */
+  const timer = () => {
+    const started = clock.elapsed()
+    return () => !whole && clock.elapsed() - started > part_ms_max
+  }
+  const isTimeUp = timer()
   const tally: Tally = {
     page_count: 0,
     segment_count: 0,
@@ -67,12 +82,13 @@ export async function packSegments(deps: PackDeps, { whole = false, is_dry = fal
   const page_revisions = await chainPageRevisions(store, published.pointer)
   for (let page = 0; page * page_revisions < published.pointer.chain_through; page++) {
     if (packed.has(page)) continue
-    if (!whole && clock.elapsed() - started > PACK_LOOK_MS_MAX) break
+    // One at least, however many before it are left.
+    if (tally.page_count > 0 && isTimeUp()) break
     const answer = await orLeave(tally, page, () => packPage(deps, tally, page, { server_time, is_dry }))
     if (answer === 'stop') break
     if (answer === 'packed') packed.add(page)
   }
-  if (!is_dry) await bindPacked(deps, tally, { packed, names, page_revisions, whole })
+  if (!is_dry) await bindPacked(deps, tally, { packed, names, page_revisions, whole, server_time, timer })
   // A folder is freed of what was deleted in it where it is listed (local-sweep.ts), and nobody else lists where the ledger begins.
   if (packed.size > 0 && !is_dry) await store.list(LEDGER_PREFIX)
   return tally
@@ -102,24 +118,40 @@ type Bindable = {
   readonly names: readonly string[]
   readonly page_revisions: number
   readonly whole: boolean
+  readonly server_time: number
+  readonly timer: () => () => boolean
 }
 
 /** Whose segments lie in packs: then its revisions are as old, and nobody opens them one by one. */
-async function bindPacked(deps: PackDeps, tally: Tally, { packed, names, page_revisions, whole }: Bindable): Promise<void> {
+async function bindPacked(
+  deps: PackDeps,
+  tally: Tally,
+  { packed, names, page_revisions, whole, server_time, timer }: Bindable,
+): Promise<void> {
+  const { store } = deps
   const bound = new Set(names.flatMap((name) => volumePageOf(name) ?? []))
-  const due = [...packed].filter((page) => !bound.has(page))
+  const due = [...packed].filter((page) => !bound.has(page)).sort((left, right) => left - right)
+  const boundNow = new Map<number, readonly ObjectHead[]>()
+  const isTimeUp = timer()
   for (const page of due) {
+    // One at least that is bound, however many before it are left.
+    if (boundNow.size > 0 && isTimeUp()) break
     const answer = await orLeave(tally, page, () => bindPage(deps, page))
-    if (answer === 'bound') {
-      bound.add(page)
-      tally.bound_count += 1
-    } else if (answer !== undefined) leave(tally, page, answer.left)
+    if (answer === undefined) continue
+    if ('left' in answer) leave(tally, page, answer.left)
+    else boundNow.set(page, answer.singles)
   }
-  // What a look that died has left over goes with the next page: until then readers find it twice, and nobody minds.
-  if (tally.bound_count === 0 && !whole) return
-  const swept = await sweepBound(deps.store, bound, page_revisions)
-  tally.revisions_deleted_count += swept.deleted_count
-  for (const { page, why } of swept.left) leave(tally, page, why)
+  tally.bound_count += boundNow.size
+  const note = ({ deleted_count, left }: Swept) => {
+    tally.revisions_deleted_count += deleted_count
+    for (const { page, why } of left) leave(tally, page, why)
+  }
+  for (const [page, singles] of boundNow) {
+    bound.add(page)
+    note(await removeBound(store, page, singles, server_time))
+  }
+  // What a look that died has left over goes with a later page: until then readers find it twice, and nobody minds.
+  if (boundNow.size > 0 || whole) note(await sweepBound(store, { bound, page_revisions, begin_at: server_time, isTimeUp: timer() }))
 }
 
 const leave = (tally: Tally, page: number, why: string): void => void tally.left.push(`Page ${page} of the chain is left as it is: ${why}`)

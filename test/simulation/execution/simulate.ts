@@ -3,9 +3,11 @@
 // down, everything has to come to its end, and every invariant is checked against what the workers say that they ran.
 
 import { MINUTE_MS, SECOND_MS } from '../../../src/core/time.js'
+import { segmentName } from '../../../src/ledger/segment.js'
 import { createReader } from '../../../src/readers/reader.js'
 import { type FaultRule, swarmOfFaults } from '../../faults/fault-store.js'
 import { createRandom, type Random } from '../../fixtures/random.js'
+import { foldedSegments } from '../../fixtures/reachable.js'
 import { collect, createDecider, findMissed, merge } from '../../fixtures/roles.js'
 import { createVirtualTime } from '../../fixtures/virtual-time.js'
 import type { Process, World } from '../../fixtures/world.js'
@@ -154,11 +156,16 @@ async function untilOver({ world }: Site): Promise<void> {
   const reader = createReader({ store: world.bucket, files: world.files })
   const gives_up_at = world.time.now() + END_WITHIN_MS
   const where = [{ column: 'state', in: ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING'] }] as const
-  // A few more moments in any case: what was asked for last is to be seen.
+  // A few more moments in any case. What was asked for last is to be seen: a poke may be lost, and then the next look folds it.
+  const isAllFolded = async () => {
+    const foldedAt = await foldedSegments(world.bucket)
+    return world.oracle.acks.every(({ head }) => foldedAt.has(segmentName(head.name)))
+  }
   for (let quiet = 0; quiet < 2 && world.time.now() < gives_up_at; ) {
     await world.time.sleep(LOOK_EVERY_MS)
     const open = await (await reader.latest())?.page('runs', { where, limit: 1 })
-    quiet = open === undefined || open.rows.length === 0 ? quiet + 1 : 0
+    const isQuiet = (open === undefined || open.rows.length === 0) && (await isAllFolded())
+    quiet = isQuiet ? quiet + 1 : 0
   }
 }
 

@@ -1,0 +1,117 @@
+// Guards of merges, collections and the loop that calls for them, each taken away by an edit.
+
+import { invariant, type Mutant, turn } from './mutant.js'
+
+const COLLECT = 'src/compactor/collect.ts'
+const COLLECT_CLAIMS = 'src/compactor/collect-claims.ts'
+const MERGE = 'src/compactor/merge.ts'
+const I5 = 'i05-one-chain'
+const I6 = 'i06-named-files-exist'
+const I16 = 'i16-collection-keeps-what-is-reachable'
+
+export const MAINTENANCE: readonly Mutant[] = [
+  {
+    name: 'merge dropping a newer L0',
+    edits: [
+      {
+        file: MERGE,
+        find: 'pointerTo(revision, checkpoint, pointer, chain_through)',
+        replace: 'pointerTo(revision, checkpoint, read, chain_through)',
+      },
+    ],
+    killed_by: invariant(I5, 'I5 a merge that lost a race takes its place on top, and drops nothing newer'),
+  },
+  {
+    name: 'collector ignoring age',
+    edits: [{ file: COLLECT, find: 'server_time - stampMs(creation_time) > ORPHAN_AGE_MS', replace: 'stampMs(creation_time) > 0' }],
+    killed_by: invariant(I16, 'I16 files that a turn has uploaded and not published yet are too young to go'),
+  },
+  {
+    name: 'merge past its deadline goes on',
+    edits: [{ file: MERGE, find: 'deps.clock.elapsed() - started > MERGE_DEADLINE_MS', replace: 'deps.clock.elapsed() < started' }],
+    killed_by: invariant(I6, 'I6 a merge that is paused beyond the minimum age of collection publishes nothing'),
+  },
+  {
+    name: 'collector going on for as long as there is something',
+    edits: [{ file: COLLECT, find: 'clock.elapsed() - started > bounds.part_ms_max', replace: 'clock.elapsed() - started < 0' }],
+    killed_by: invariant(I16, 'I16 a collection that finds more than it has time for takes a part, and the next ones take the rest'),
+  },
+  {
+    name: 'turn that leaves the pointer to grow',
+    edits: [
+      {
+        file: 'src/turn/turn.ts',
+        find: 'if (!isRoomScarce(deps, workspace)) return server_time',
+        replace: 'if (isRoomScarce(deps, workspace) || server_time > 0) return server_time',
+      },
+    ],
+    killed_by: turn('make-room', 'merges by itself before the pointer is full, and says so'),
+  },
+  {
+    name: 'turn that merges more than is fresh',
+    edits: [{ file: MERGE, find: "is_brief === true ? 'fresh' : 'due'", replace: "'due'" }],
+    killed_by: turn('make-room', 'leaves it to maintenance to write runs again, and to move what has gone cold'),
+  },
+  {
+    name: 'turn that moves what has gone cold',
+    edits: [{ file: MERGE, find: ' && request.is_brief !== true', replace: '' }],
+    killed_by: turn('make-room', 'leaves it to maintenance to write runs again, and to move what has gone cold'),
+  },
+  {
+    name: 'merges that wait for a collection',
+    edits: [
+      {
+        file: 'src/workflows/maintenance.ts',
+        find: 'const isApart = wf.patched(COLLECT_APART)',
+        replace: 'const isApart = wf.patched(COLLECT_APART) && false',
+      },
+    ],
+    killed_by: { file: 'test/temporal/maintenance-loop.test.ts', title: 'merges while a collection takes long, and collects by the clock' },
+  },
+  {
+    name: 'loop beginning anew while it collects',
+    edits: [{ file: 'src/workflows/maintenance.ts', find: 'isLast() && !isCollecting', replace: 'isLast()' }],
+    killed_by: { file: 'test/replay/replay.test.ts', title: 'all of them are replayed by the workflows as they are now' },
+  },
+  {
+    name: 'collector taking the claims of attempts that may still start',
+    edits: [
+      { file: COLLECT_CLAIMS, find: ' || isActive(task.state)) return null', replace: ') return null' },
+      { file: COLLECT_CLAIMS, find: 'return task.finished_at', replace: 'return task.finished_at ?? 0' },
+    ],
+    killed_by: turn('collect-claims', 'stays while its attempt may start or runs, and seven days after it was over'),
+  },
+  {
+    name: 'collector beginning at the same claims each time',
+    edits: [{ file: COLLECT_CLAIMS, find: 'sha256Hex(String(begin_at))', replace: "sha256Hex('begin')" }],
+    killed_by: turn('collect-claims', 'goes with all that are as old, however many, some with each look'),
+  },
+  {
+    name: 'expired row dropped in a partial merge',
+    edits: [{ file: MERGE, find: 'const drop_before = mayDrop ? ', replace: 'const drop_before = mayDrop !== undefined ? ' }],
+    killed_by: turn('publish', 'a row that has expired does not uncover its older version in a run that a merge leaves alone'),
+  },
+  {
+    name: 'merge forgetting folded segments of open minutes',
+    edits: [
+      {
+        file: MERGE,
+        find: 'return names.filter((name) => ulidTime(name) > closed_through)',
+        replace: 'return names.filter((name) => ulidTime(name) > closed_through * 2)',
+      },
+    ],
+    killed_by: turn('publish', 'a process that starts from a merged checkpoint knows what is folded in minutes that are still open'),
+  },
+  {
+    name: 'newest row by event ULID in a merge',
+    edits: [
+      {
+        file: 'src/tables/parquet-merge.ts',
+        find: 'const versions = left.is_loaded ? versionAt(layout, right) - versionAt(layout, left) : 0',
+        replace: `const idOf = ({ columns, row }: Cursor) => String(decodeColumns(layout, columns)[row]?.['last_event_id'])
+  const versions = !left.is_loaded || versionAt(layout, right) === versionAt(layout, left) ? 0 : idOf(right) < idOf(left) ? -1 : 1`,
+      },
+    ],
+    killed_by: turn('publish', 'a merge keeps the one that was recorded later, whatever their ids say'),
+  },
+]
