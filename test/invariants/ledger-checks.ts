@@ -137,7 +137,7 @@ export function checkRunKeys(evidence: Evidence): string[] {
 /** I11: an event that names its cause in the same batch became visible with it. */
 export function checkCauses(evidence: Evidence): string[] {
   const applied = new Map(allRows(evidence, 'idempotency_keys').map(({ event_id, row_version }) => [String(event_id), row_version]))
-  // A key that has expired may come again, and then names another event.
+  // As it was then: a key that has expired may come again, and names another event, or another revision for the same one.
   const appliedThen = (cause: string, sequence: number) =>
     rowsThen(evidence, 'idempotency_keys', sequence).find(({ event_id }) => event_id === cause)?.row_version
   const problems: string[] = []
@@ -147,7 +147,7 @@ export function checkCauses(evidence: Evidence): string[] {
         const cause = batch.find((other) => other.event_id === causation_id)
         const visible = applied.get(event_id)
         if (cause === undefined || causation_id === undefined || visible === undefined) continue
-        const causeVisible = applied.get(causation_id) ?? appliedThen(causation_id, visible)
+        const causeVisible = appliedThen(causation_id, visible) ?? applied.get(causation_id)
         if (causeVisible !== visible) {
           problems.push(`I11 ${event_id} is visible since revision ${visible}, its cause since ${causeVisible ?? 'never'}.`)
         }
