@@ -17,6 +17,8 @@ import { collect, merge, pack } from '../fixtures/roles.js'
 import { createScenario } from '../fixtures/scenario.js'
 import { VIRTUAL_START } from '../fixtures/virtual-time.js'
 
+/** A history is folded four times, and every row of it compared; other suites may be beside it. */
+const TIMEOUT_MS = 240_000
 const SEEDS = Array.from({ length: 4 }, (_, index) => 7_000 + index)
 const SPLITS = 3
 /** Between two segments: longer than a turn and a merge take, so that stamps are the same whatever happens in between. */
@@ -81,30 +83,34 @@ async function tablesOf(seed: number, history: Told, name: string, split: Split)
 }
 
 describe('I15 any split of a history into revisions', () => {
-  test.each(SEEDS)('gives the same tables, seed %i', async (seed) => {
-    let at = VIRTUAL_START
-    const { lists, batches } = createHistory({
-      seed,
-      assets: 4,
-      runs: 6,
-      now: () => (at += SECOND_MS),
-      trouble: MIXED_TROUBLE,
-      changes: 0.05,
-    })
-    const history = { lists, batches: [...batches] }
-    const whole = await tablesOf(seed, history, 'whole', ONE_TURN)
-    expect(whole.length).toBeGreaterThan(100)
-    for (let split = 0; split < SPLITS; split++) {
-      const random = createRandom(`splits/${seed}/${split}`)
-      const how = {
-        turns: random.next(),
-        merges: random.next() / 4,
-        restarts: random.next() / 4,
-        packings: random.next() / 4,
-        page_revisions: 1 + random.below(8),
+  test.each(SEEDS)(
+    'gives the same tables, seed %i',
+    async (seed) => {
+      let at = VIRTUAL_START
+      const { lists, batches } = createHistory({
+        seed,
+        assets: 4,
+        runs: 6,
+        now: () => (at += SECOND_MS),
+        trouble: MIXED_TROUBLE,
+        changes: 0.05,
+      })
+      const history = { lists, batches: [...batches] }
+      const whole = await tablesOf(seed, history, 'whole', ONE_TURN)
+      expect(whole.length).toBeGreaterThan(100)
+      for (let split = 0; split < SPLITS; split++) {
+        const random = createRandom(`splits/${seed}/${split}`)
+        const how = {
+          turns: random.next(),
+          merges: random.next() / 4,
+          restarts: random.next() / 4,
+          packings: random.next() / 4,
+          page_revisions: 1 + random.below(8),
+        }
+        const tables = await tablesOf(seed, history, String(split), how)
+        expect({ seed, split, how, tables }).toEqual({ seed, split, how, tables: whole })
       }
-      const tables = await tablesOf(seed, history, String(split), how)
-      expect({ seed, split, how, tables }).toEqual({ seed, split, how, tables: whole })
-    }
-  })
+    },
+    TIMEOUT_MS,
+  )
 })
