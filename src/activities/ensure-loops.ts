@@ -5,7 +5,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
 import type { Scope } from '../core/ids.js'
-import { LOOP_SIGNALS_AT_ONCE } from '../core/limits.js'
+import { LOOP_SIGNALS_AT_ONCE, WORKSPACE_TURNS_A_RUN } from '../core/limits.js'
 import { type LoopKind, TASK_QUEUES, type WorkspaceLoopKind, workflowId } from '../core/names.js'
 import { cutText } from '../core/text.js'
 import type { ScheduleDefinitionRow } from '../projections/schedule-table.js'
@@ -21,7 +21,12 @@ import {
 import { cronText } from './schedules/report.js'
 import { isStale, type ListedLoop } from './schedules/stale.js'
 
-export type LoopsDeps = { readonly client: Client; readonly scope: Scope; readonly turns_max?: number }
+export type LoopsDeps = {
+  readonly client: Client
+  readonly scope: Scope
+  /** Of the workspace's own loop `WORKSPACE_TURNS_A_RUN` where nobody says otherwise, of others as many as Temporal suggests. */
+  readonly turns_max?: number
+}
 
 type EnsureDeps = LoopsDeps & {
   readonly timings: LoopTimings
@@ -87,7 +92,9 @@ export async function pokeSchedule({ client, scope }: LoopsDeps, schedule_id: st
 const queryOf = ({ tenant_id, workspace_id }: Scope): string =>
   `ServoTenant = "${tenant_id}" AND ServoWorkspace = "${workspace_id}" AND ExecutionStatus = "Running"`
 
-function startLoop({ client, scope, timings, turns_max }: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> {
+function startLoop(deps: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> {
+  const { client, scope, timings } = deps
+  const turns_max = deps.turns_max ?? (kind === 'workspace' ? WORKSPACE_TURNS_A_RUN : undefined)
   const common = { v: 1, ...scope, timings, last_error: null, ...(turns_max === undefined ? {} : { turns_max }) } as const
   const input: WorkspaceLoopInput | MaintenanceLoopInput = kind === 'workspace' ? { ...common, missed: [], failures: 0 } : common
   return start(client, {

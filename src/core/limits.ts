@@ -217,6 +217,9 @@ export const SCHEDULE_FIRES_SHOWN = 5
 export const SCHEDULE_CALLS_AT_ONCE = 1_000
 /** Loops that one process starts or pokes at the same time: half of what a dev server takes before others wait for it. */
 export const LOOP_SIGNALS_AT_ONCE = 16
+/** Turns of a workspace's loop before it begins anew. A poke that comes just then takes the new beginning back, and the loop is
+ *  replayed: of 4,096 events, where Temporal would suggest it, that took longer than a workflow task may, again and again. */
+export const WORKSPACE_TURNS_A_RUN = 100
 
 // Retention
 

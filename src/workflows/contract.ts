@@ -32,7 +32,7 @@ export type LoopTimings = {
 type LoopInput = Scope & {
   readonly v: 1
   readonly timings: LoopTimings
-  /** Begins anew after this many turns: for tests of that. */
+  /** Begins anew after this many turns, and not as late as Temporal suggests it. */
   readonly turns_max?: number
 }
 
