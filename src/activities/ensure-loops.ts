@@ -5,7 +5,7 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
 import type { Scope } from '../core/ids.js'
-import { LOOP_SIGNALS_AT_ONCE, WORKSPACE_TURNS_A_RUN } from '../core/limits.js'
+import { LOOP_SIGNALS_AT_ONCE, WORKSPACE_TURNS_A_RUN } from '../core/loop-limits.js'
 import { type LoopKind, TASK_QUEUES, type WorkspaceLoopKind, workflowId } from '../core/names.js'
 import { cutText } from '../core/text.js'
 import type { ScheduleDefinitionRow } from '../projections/schedule-table.js'

@@ -3,6 +3,7 @@
 
 import { missing } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
+import { manyAtOnce } from '../storage/many-at-once.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { CHECKPOINTS_PREFIX, checkpointName, POINTER_NAME, type Pointer } from '../tables/revision.js'
 import { openSnapshot, readDelta, readPointer, readRevision, type TableStore } from '../tables/snapshot.js'
@@ -57,12 +58,10 @@ export async function verifyFiles(
     const found = await findRevision(store, link)
     if ('document' in found) for (const { name, crc32c } of found.document.files_added) stated.set(name, crc32c)
   }
-  const gone: string[] = []
-  for (const some of inGroups([...new Set([...reachable, ...stated.keys()])])) {
-    const found = await Promise.all(some.map((name) => verifyFile(store, name, stated.get(name))))
-    problems.push(...found.flatMap((problem) => (problem === undefined || problem === 'gone' ? [] : problem)))
-    gone.push(...some.filter((_, index) => found[index] === 'gone'))
-  }
+  const names = [...new Set([...reachable, ...stated.keys()])]
+  const found = await manyAtOnce(names, READS_AT_ONCE, (name) => verifyFile(store, name, stated.get(name)))
+  for (const problem of found) if (problem !== undefined && problem !== 'gone') problems.push(problem)
+  const gone = names.filter((_, index) => found[index] === 'gone')
   const isNeeded = gone.length === 0 ? () => true : await neededNow(store)
   for (const name of gone.filter(isNeeded)) problems.push(`${name} is gone, though a revision names it. ${RESTORE_IT}`)
   // Last, and only where nothing is known to be damaged: it would be the same sentence once more.
@@ -93,14 +92,12 @@ async function openNewest(tables: TableStore): Promise<void> {
 }
 
 async function filesAdded(store: ObjectStore, deltas: ReadonlyMap<number, string>): Promise<string[]> {
-  const names: string[] = []
   const volumes = openVolumes(store)
-  for (const some of inGroups([...deltas].map(([sequence, revision]) => ({ sequence, revision })))) {
-    for (const found of await Promise.all(some.map((link) => findRevision(store, link, volumes)))) {
-      if ('document' in found) names.push(...found.document.files_added.map(({ name }) => name))
-    }
-  }
-  return names
+  const names = await manyAtOnce([...deltas], READS_AT_ONCE, async ([sequence, revision]) => {
+    const found = await findRevision(store, { sequence, revision }, volumes)
+    return 'document' in found ? found.document.files_added.map(({ name }) => name) : []
+  })
+  return names.flat()
 }
 
 /** What is wrong with it. */
@@ -115,8 +112,4 @@ async function verifyFile(store: ObjectStore, name: string, crc32c: string | und
   if (crc32c !== undefined && found !== crc32c)
     return `${name} has checksum ${found}; the revision that names it says ${crc32c}. ${RESTORE_IT}`
   return undefined
-}
-
-function* inGroups<T>(values: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < values.length; start += READS_AT_ONCE) yield values.slice(start, start + READS_AT_ONCE)
 }

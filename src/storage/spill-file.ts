@@ -4,6 +4,7 @@
 import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { assert } from '../core/errors.js'
+import type { SortedRun } from '../core/merged-runs.js'
 
 export type Lines = {
   /** The text of the line that begins here, without its line feed. */
@@ -114,3 +115,20 @@ const linesOf = (readAt: ReadAt): Lines => ({
     }
   },
 })
+
+/** Where the lines of one run begin, and where they end. */
+export type LineRange = { readonly start: number; readonly end: number }
+
+/** Of each run at a time: hundreds are read at once. */
+const RUN_READ_BYTES = 16 * 1_024
+
+/** Lines that were appended in their order, as a run of what they say. */
+export function runOfLines<T>({ lines }: Lines, { start, end }: LineRange, parse: (text: string) => readonly T[]): SortedRun<T> {
+  let place = start
+  return () => {
+    if (place === end) return undefined
+    const { text, next } = lines(place, end, RUN_READ_BYTES)
+    place = next
+    return parse(text)
+  }
+}

@@ -5,18 +5,18 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assert, corrupt } from '../core/errors.js'
-import { compareText } from '../core/order.js'
 import type { LooseRow, RowKey, TableName } from '../projections/tables.js'
 import type { GroupColumns } from './columns/arrow-memory.js'
 import { createScratch } from './columns/arrow-message.js'
-import { addRun, type ColumnData, compareTexts, createRuns, type Runs } from './columns/column-data.js'
+import { addRun, type ColumnData, createRuns, type Runs } from './columns/column-data.js'
 import { FILE_LAYOUTS, type FileLayout, type FileScope } from './columns/file-column.js'
 import { columnsOfKey, compareRows } from './columns/key-order.js'
 import { openSource, type ParquetSource } from './columns/parquet-source.js'
 import { compressionOf, createFileWriter, type FileWriter, loadParquet, type Parquet } from './columns/parquet-writer.js'
-import { decodeColumns, hasValue, integerAt, textAt } from './columns/row-decoder.js'
+import { decodeColumns, integerAt } from './columns/row-decoder.js'
 import { appendSources, createRowGroup, emptyRowGroup, isFull, ROW_GROUP_ROWS, type RowGroup, rowCount } from './columns/row-group.js'
-import type { ColdTest, EncodedFile, LedRange, MergeOptions } from './table-files.js'
+import { type IsKept, keptBy } from './kept-rows.js'
+import type { EncodedFile, MergeOptions } from './table-files.js'
 
 /** A file on local disk. With its smallest key it is opened only when the merge gets there. */
 export type MergeSource = { readonly path: string; readonly min_key?: RowKey }
@@ -30,67 +30,6 @@ type Cursor = {
   row: number
   rows: number
   is_loaded: boolean
-}
-
-type Filter = Omit<MergeOptions, 'rows_per_file'>
-type IsKept = (columns: GroupColumns, row: number) => boolean
-
-/** The instant in a column; null: there is none. */
-function instantIn(layout: FileLayout, name: string): (columns: GroupColumns, row: number) => number | null {
-  const place = layout.columns.findIndex((column) => column.name === name && column.type === 'timestamp')
-  assert(place >= 0, `${layout.table} has no timestamp column ${name} to filter a merge by.`)
-  return (columns, row) => {
-    const data = columns[place] as ColumnData
-    return hasValue(data, row) ? integerAt(layout.table, data, row) : null
-  }
-}
-
-function coldTestOf(layout: FileLayout, test: ColdTest): IsKept {
-  if ('led_by' in test) return ledBy(layout, test.led_by)
-  const at = instantIn(layout, test.column)
-  const endAt = test.unless_set === undefined ? () => null : instantIn(layout, test.unless_set)
-  return (columns, row) => {
-    const instant = at(columns, row)
-    return instant !== null && instant >= test.from && instant < test.before && endAt(columns, row) === null
-  }
-}
-
-/** Neighbours with the same id are asked about once. */
-function ledBy(layout: FileLayout, ids: ReadonlySet<string>): IsKept {
-  const place = layout.key[0] as number
-  let last: { readonly data: ColumnData; readonly row: number; readonly is_one: boolean } | undefined
-  return (columns, row) => {
-    const data = columns[place] as ColumnData
-    const isSame = last?.data === data && last.row === row - 1 && compareTexts(data, row - 1, data, row) === 0
-    const is_one = isSame ? (last?.is_one ?? false) : ids.has(textAt(data, row))
-    last = { data, row, is_one }
-    return is_one
-  }
-}
-
-function inRange(layout: FileLayout, { after, through }: LedRange): IsKept {
-  const place = layout.key[0] as number
-  return (columns, row) => {
-    const text = textAt(columns[place] as ColumnData, row)
-    return (after === null || compareText(text, after) > 0) && (through === null || compareText(text, through) <= 0)
-  }
-}
-
-function filterOf(layout: FileLayout, { drop_before, only, led, cold }: Filter): IsKept | undefined {
-  if (drop_before === undefined && only === undefined && led === undefined && cold === undefined) return undefined
-  const expiryAt = drop_before === undefined ? undefined : instantIn(layout, drop_before.column)
-  const periodAt = only === undefined ? undefined : instantIn(layout, only.column)
-  const isLed = led === undefined ? undefined : inRange(layout, led)
-  const isCold = cold === undefined ? undefined : coldTestOf(layout, cold.test)
-  return (columns, row) => {
-    if (isLed !== undefined && !isLed(columns, row)) return false
-    if (isCold !== undefined && isCold(columns, row) !== (cold?.keeps === 'cold')) return false
-    const expires = expiryAt?.(columns, row) ?? null
-    if (drop_before !== undefined && expires !== null && expires < drop_before.at) return false
-    if (only === undefined) return true
-    const at = periodAt?.(columns, row) ?? null
-    return at !== null && at >= only.from && at < only.before
-  }
 }
 
 const versionAt = (layout: FileLayout, { columns, row }: Cursor): number =>
@@ -255,7 +194,7 @@ type MergeJob = {
 /** Groups of the result, one after another in the same memory. A group never spans two files of the result. */
 async function* mergeGroups(parquet: Parquet, { table, scope, sources, options }: MergeJob): AsyncGenerator<RowGroup> {
   const layout = FILE_LAYOUTS[table]
-  const isKept = filterOf(layout, options)
+  const isKept = keptBy(layout, options)
   const cursors = sources.map((file, place) => createCursor(layout, file, place))
   const queue: Cursor[] = []
   const group = createRowGroup(layout, scope, ROW_GROUP_ROWS)

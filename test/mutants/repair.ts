@@ -6,6 +6,20 @@ const repair = (file: string, title: string): Check => ({ file: `test/repair/${f
 
 export const REPAIR: readonly Mutant[] = [
   {
+    name: 'a loop of a workspace that is replayed in full, however long it is',
+    edits: [
+      {
+        file: 'src/activities/ensure-loops.ts',
+        find: "kind === 'workspace' ? WORKSPACE_TURNS_A_RUN",
+        replace: "kind === 'workspace' ? undefined",
+      },
+    ],
+    killed_by: repair(
+      'loop',
+      'a loop that is started is told when to begin anew: that of a workspace after a hundred turns, before its replay takes long',
+    ),
+  },
+  {
     name: 'a turn taken for late because of what an earlier one has looked at',
     edits: [{ file: 'src/controllers/hold.ts', find: 'Math.max(wake_at, first)', replace: 'Math.min(wake_at, first)' }],
     killed_by: repair(

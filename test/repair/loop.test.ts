@@ -6,6 +6,7 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { NativeConnection } from '@temporalio/worker'
 import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
+import { WORKSPACE_TURNS_A_RUN } from '../../src/core/loop-limits.js'
 import { workflowId } from '../../src/core/names.js'
 import { HOUR_MS, instantText } from '../../src/core/time.js'
 import { pokeSignal, stateQuery } from '../../src/workflows/contract.js'
@@ -53,6 +54,16 @@ describe('a loop whose turns answer what a script says', () => {
       return timer == null ? [] : [Number(seconds ?? 0) * 1_000 + Number(nanos ?? 0) / 1_000_000]
     })
   }
+
+  test('a loop that is started is told when to begin anew: that of a workspace after a hundred turns, before its replay takes long', async () => {
+    const toldOf = async (kind: 'workspace' | 'maintenance') => {
+      const { events } = await temporal().client.workflow.getHandle(workflowId(scope, kind)).fetchHistory()
+      const { payloads } = events?.[0]?.workflowExecutionStartedEventAttributes?.input ?? {}
+      return JSON.parse(Buffer.from(payloads?.[0]?.data ?? []).toString()) as { readonly turns_max?: number }
+    }
+    expect((await toldOf('workspace')).turns_max).toBe(WORKSPACE_TURNS_A_RUN)
+    expect(await toldOf('maintenance')).not.toHaveProperty('turns_max')
+  })
 
   test(
     'a lost timer goes on: a loop that is told to sleep for hours while work is open looks again by itself, and ever more seldom when idle',

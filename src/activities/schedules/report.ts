@@ -8,7 +8,7 @@ import {
   SCHEDULE_LOOK_EVERY_MS_MAX,
   SCHEDULE_LOOK_EVERY_MS_MIN,
   SCHEDULE_LOOK_SPREAD_MS_MAX,
-} from '../../core/limits.js'
+} from '../../core/loop-limits.js'
 import { instantText, SECOND_MS } from '../../core/time.js'
 import { zonedText } from '../../core/zoned-text.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleTickRow } from '../../projections/schedule-table.js'

@@ -1,9 +1,9 @@
 // What is found of segments in any order, told again by their names. It holds some of it in memory and the rest in sorted runs
 // in a file on local disk, however many there are.
 
-import { mergedRuns, type SortedRun } from '../../core/merged-runs.js'
+import { mergedRuns } from '../../core/merged-runs.js'
 import { compareText } from '../../core/order.js'
-import { createSpillFile, type Lines } from '../../storage/spill-file.js'
+import { createSpillFile, type LineRange, runOfLines } from '../../storage/spill-file.js'
 
 /** As a revision has folded it. */
 export type FoldedFind = {
@@ -48,12 +48,10 @@ export type FindsByName = {
 const RUN_FINDS_MAX = 50_000
 /** Written at a time; less than this never makes a file. */
 const HELD_BYTES_MAX = 4 * 1_024 ** 2
-/** Of each run at a time. */
-const READ_BYTES = 16 * 1_024
 
 export function createFindsByName(folder: string, run_finds_max = RUN_FINDS_MAX): FindsByName {
   const file = createSpillFile(folder, HELD_BYTES_MAX)
-  const runs: { readonly start: number; readonly end: number }[] = []
+  const runs: LineRange[] = []
   let lines: string[] = []
   let found = 0
 
@@ -73,7 +71,7 @@ export function createFindsByName(folder: string, run_finds_max = RUN_FINDS_MAX)
     *groups() {
       endRun()
       const next = mergedRuns(
-        runs.map((run) => readRun(file, run)),
+        runs.map((run) => runOfLines(file, run, (text) => text.split('\n'))),
         compareText,
       )
       let open: { readonly segment_name: string; readonly finds: Numbered[] } | undefined
@@ -95,13 +93,3 @@ const inOrder = ({ segment_name, finds }: { readonly segment_name: string; reado
   segment_name,
   finds: [...finds].sort((left, right) => left.number - right.number).map(({ find }) => find),
 })
-
-function readRun({ lines }: Lines, { start, end }: { readonly start: number; readonly end: number }): SortedRun<string> {
-  let place = start
-  return () => {
-    if (place === end) return undefined
-    const { text, next } = lines(place, end, READ_BYTES)
-    place = next
-    return text.split('\n')
-  }
-}

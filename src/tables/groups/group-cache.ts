@@ -2,23 +2,15 @@
 // however large the tables are. A file is open only while somebody reads from it, so that whoever removes it has its room
 // at once. It never copies what nobody asked for.
 
-import { type FileHandle, stat } from 'node:fs/promises'
-import { corrupt, missing, unavailable } from '../../core/errors.js'
+import { unavailable } from '../../core/errors.js'
 import type { RowKey } from '../../projections/tables.js'
 import type { GroupColumns } from '../columns/arrow-memory.js'
 import { addRun, appendRuns, type ColumnData, copyColumn, createColumnBuilder, createRuns, dataBytes } from '../columns/column-data.js'
 import { type FileLayout, SCOPE_COLUMN_COUNT } from '../columns/file-column.js'
 import { columnsOfKey } from '../columns/key-order.js'
-import {
-  type FileBytes,
-  openHandle,
-  openParquet,
-  type ParquetReader,
-  type RowRange,
-  RUN_VERIFY,
-  readRange,
-} from '../columns/parquet-reader.js'
+import { openParquet, type ParquetReader, type RowRange } from '../columns/parquet-reader.js'
 import { loadParquet } from '../columns/parquet-writer.js'
+import { openBytes } from './file-bytes.js'
 import { type SameColumns, sameBytes, sameColumns, withSame } from './same-columns.js'
 
 /** A file that may be asked for any column of any group. */
@@ -214,7 +206,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
   }
 
   async function openFile(layout: FileLayout, { path, min_key }: FileAt): Promise<CachedFile> {
-    const bytes = await bytesOf(path)
+    const bytes = await openBytes(path)
     const reader = await openParquet(loadParquet(), layout, path, bytes).catch(async (error: unknown) => {
       await bytes.close()
       throw error
@@ -316,39 +308,4 @@ function copyMarks(data: ColumnData): ColumnData {
   const builder = createColumnBuilder(data.column, runs.length)
   appendRuns(builder, [data], runs, runs.length)
   return copyColumn(builder)
-}
-
-async function sizeOf(path: string): Promise<number> {
-  try {
-    return (await stat(path)).size
-  } catch (error) {
-    throw missing(`The table file ${path} is not there.`, error)
-  }
-}
-
-/** The file is open from the first read until `close`. One of another size is not the one whose footer is known. */
-async function bytesOf(path: string): Promise<FileBytes & { readonly close: () => Promise<void> }> {
-  const size = await sizeOf(path)
-  let opened: Promise<FileHandle> | undefined
-  const open = async (): Promise<FileHandle> => {
-    const handle = await openHandle(path)
-    const found = await handle.stat()
-    if (found.size === size) return handle
-    await handle.close()
-    throw corrupt(`${path} has ${found.size} bytes where it had ${size}. ${RUN_VERIFY}`)
-  }
-  return {
-    size,
-    async read(start, end) {
-      opened ??= open()
-      return readRange(await opened, path, start, end)
-    },
-    async close() {
-      const closing = opened
-      // Whoever reads after this opens it anew.
-      opened = undefined
-      const handle = await closing?.catch(() => undefined)
-      await handle?.close()
-    },
-  }
 }

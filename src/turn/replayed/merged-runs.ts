@@ -2,40 +2,27 @@
 // holds a few rows of each run, and no run whole.
 
 import type { RowsInOrder } from '../../compactor/compare.js'
-import { mergedRuns, type SortedRun } from '../../core/merged-runs.js'
+import { mergedRuns } from '../../core/merged-runs.js'
 import { compareText } from '../../core/order.js'
 import type { TableName } from '../../projections/tables.js'
-import type { Lines } from '../../storage/spill-file.js'
+import { type LineRange, type Lines, runOfLines } from '../../storage/spill-file.js'
 import { parseLines, type RowValues, rowTextOf } from './row-text.js'
 
 /** Lines of one table in key order: where they begin, and where they end. */
-export type SpilledRun = { readonly table: TableName; readonly start: number; readonly end: number }
-
-/** Of each run at a time: hundreds are read at once. */
-const READ_BYTES = 16 * 1_024
+export type SpilledRun = LineRange & { readonly table: TableName }
 
 /** Every row of a table in key order, from runs of which the oldest comes first. */
 export const rowsInOrder =
   (lines: Lines, runs: readonly SpilledRun[]): RowsInOrder =>
   (table) => {
     const { rowOf, key_places } = rowTextOf(table)
-    const ofTable = runs.filter((run) => run.table === table).map((run) => readRun(lines, run))
+    const ofTable = runs.filter((run) => run.table === table).map((run) => runOfLines(lines, run, parseLines))
     const next = mergedRuns(ofTable, (left, right) => compareAt(key_places, left, right))
     return () => {
       const values = next()
       return values === undefined ? undefined : rowOf(values)
     }
   }
-
-function readRun({ lines }: Lines, { start, end }: SpilledRun): SortedRun<RowValues> {
-  let place = start
-  return () => {
-    if (place === end) return undefined
-    const { text, next } = lines(place, end, READ_BYTES)
-    place = next
-    return parseLines(text)
-  }
-}
 
 /** The order of the files. */
 function compareAt(key_places: readonly number[], left: RowValues, right: RowValues): number {

@@ -1,0 +1,27 @@
+// Bounds of the loops in Temporal: how soon and how often they look, how many at once, and how long a run of one is.
+
+import { HOUR_MS, SECOND_MS } from './time.js'
+
+/** After an instant, until a schedule's loop looks for itself: by then the turn that decided it is published, as a rule, and
+ *  the look costs that turn nothing. A loop that finds nothing decided calls for a turn. */
+export const SCHEDULE_LOOK_AFTER_MS = 2 * SECOND_MS
+/** Loops that are due at one instant look one after the other, this far apart: a dev server on two cores carries about 160
+ *  looks a second, and half of it is left to the turn and to what it starts. */
+export const SCHEDULE_LOOK_APART_MS = 12
+/** Of every-minute schedules each is looked at before it fires again. */
+export const SCHEDULE_LOOK_SPREAD_MS_MAX = 45 * SECOND_MS
+/** A schedule that fires every second changes its page this often. */
+export const SCHEDULE_LOOK_EVERY_MS_MIN = 5 * SECOND_MS
+/** What is paused, far away or unknown is looked at all the same: a poke may have been lost. */
+export const SCHEDULE_LOOK_EVERY_MS_MAX = 6 * HOUR_MS
+/** How long a call waits for a turn; beyond it the loop says that none came, and backs off. */
+export const SCHEDULE_CALL_WAIT_MS_MAX = 20 * SECOND_MS
+/** Fires that a loop's page names. */
+export const SCHEDULE_FIRES_SHOWN = 5
+/** Calls that wait in one process: as many as may be due at one instant, and each holds next to nothing. */
+export const SCHEDULE_CALLS_AT_ONCE = 1_000
+/** Loops that one process starts or pokes at the same time: half of what a dev server takes before others wait for it. */
+export const LOOP_SIGNALS_AT_ONCE = 16
+/** Turns of a workspace's loop before it begins anew. A poke that comes just then takes the new beginning back, and the loop is
+ *  replayed: of 4,096 events, where Temporal would suggest it, that took longer than a workflow task may, again and again. */
+export const WORKSPACE_TURNS_A_RUN = 100
