@@ -28,8 +28,9 @@ const AGAIN_LONGEST_MS = 10_000
 export function createPoker({ signal, clock, closed, log, onPoke }: PokerDeps): Poke {
   let isUnderWay = false
   let isWanted = false
-  /** Somebody asked who does not wait, and no signal went out since. */
-  let isSoon = false
+  /** When the first asked who does not wait, since the last signal went out. */
+  let soon_since: number | undefined
+  let isWaiting = false
   /** Signals that failed in a row. */
   let failures = 0
 
@@ -56,7 +57,7 @@ export function createPoker({ signal, clock, closed, log, onPoke }: PokerDeps): 
     while (isWanted) {
       isWanted = false
       // The turn that this asks for serves them, too.
-      isSoon = false
+      soon_since = undefined
       if (await send()) failures = 0
       else {
         // What was accepted meanwhile waits for it, and the loop may have meant to sleep for long.
@@ -68,17 +69,29 @@ export function createPoker({ signal, clock, closed, log, onPoke }: PokerDeps): 
     isUnderWay = false
   }
 
+  /** One wait at a time, however often a signal comes between: who asked after it waits for the rest of his time. */
+  async function waitForCompany(): Promise<void> {
+    if (isWaiting) return
+    isWaiting = true
+    while (soon_since !== undefined) {
+      const rest_ms = soon_since + SOON_MS - clock.elapsed()
+      if (rest_ms > 0 && !closed.aborted) await clock.sleep(rest_ms)
+      else {
+        soon_since = undefined
+        isWanted = true
+        void drain()
+      }
+    }
+    isWaiting = false
+  }
+
   return (when) => {
     if (when === 'now') {
       isWanted = true
       void drain()
-    } else if (!isSoon) {
-      isSoon = true
-      void clock.sleep(SOON_MS).then(() => {
-        if (!isSoon) return undefined
-        isWanted = true
-        return drain()
-      })
+    } else if (soon_since === undefined) {
+      soon_since = clock.elapsed()
+      void waitForCompany()
     }
   }
 }

@@ -12,10 +12,11 @@ import {
   MERGE_FEW_SHARE,
 } from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
-import { newUlid, ulidTime } from '../core/ulid.js'
+import { newUlid } from '../core/ulid.js'
 import { expiryCut } from '../projections/retention.js'
 import { TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
 import { writeOnce } from '../storage/write-once.js'
+import { listOf } from '../tables/folded-names.js'
 import {
   type Checkpoint,
   checkpointName,
@@ -27,7 +28,7 @@ import {
   type Revision,
   revisionName,
 } from '../tables/revision.js'
-import { freshParts, type PublishedPointer, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
+import { freshParts, openSegmentNames, type PublishedPointer, readDocument, readPointer, readRevision } from '../tables/snapshot.js'
 import type { MergeOptions } from '../tables/table-files.js'
 import { COLD_BOUNDS, type ColdBounds, type MovedRows, moveRows } from './base/cold.js'
 import { coldListsAfter } from './base/cold-lists.js'
@@ -98,7 +99,7 @@ export async function mergeBase(deps: PublishDeps, request: MergeRequest = {}): 
     tables: merged.tables,
     cold: merged.cold,
     cold_through: merged.cold_through,
-    open_segments: openSegments(before, deltas, newest),
+    open_segments: listOf(openSegmentNames({ checkpoint: before, deltas, revision: newest })),
     ...(before.folded_since === undefined ? {} : { folded_since: before.folded_since }),
   }
   await writeOnce(deps, checkpointName(checkpoint.name), encodeCheckpoint(checkpoint))
@@ -236,13 +237,6 @@ function mergeOptions(table: TableName, start: number | null, newest: Revision, 
   }
   const drop_before = mayDrop ? expiryCut(table, instantMs(newest.fold_time), newest.retention) : undefined
   return { rows_per_file: FILE_ROWS_MAX, ...(drop_before === undefined ? {} : { drop_before }) }
-}
-
-/** Folded segments whose minute is not closed: whoever starts from the checkpoint will still find them in a listing. */
-function openSegments(before: Checkpoint, deltas: readonly Revision[], newest: Revision): string[] {
-  const closed_through = instantMs(newest.watermarks.closed_through)
-  const names = [...before.open_segments, ...deltas.flatMap(({ segments }) => segments.map(({ name }) => name))]
-  return names.filter((name) => ulidTime(name) > closed_through)
 }
 
 function filesReplaced(before: Checkpoint, deltas: readonly Revision[], tables: ReadonlyMap<TableName, readonly Part[]>): string[] {

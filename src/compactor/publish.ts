@@ -9,6 +9,7 @@ import type { RetentionPolicy } from '../projections/retention.js'
 import { type ChangedRows, type LooseRow, sortedRows, type TableName, tableNamed } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { writeOnce } from '../storage/write-once.js'
+import { type FoldedNames, listOf } from '../tables/folded-names.js'
 import { lettingGo } from '../tables/history/kept.js'
 import {
   type Checkpoint,
@@ -58,7 +59,8 @@ type Publication = {
   readonly set_sum: string
   /** The first revision of a workspace or of a fold version brings a checkpoint of its own. */
   readonly with_checkpoint: boolean
-  readonly open_segments: readonly string[]
+  /** Of what is folded, this revision with it. */
+  readonly open_segments: FoldedNames
   /** `clock.elapsed()` past which this must not be published any more: collection may have taken its files. */
   readonly abort_after: number
 }
@@ -141,7 +143,7 @@ function ownCheckpoint(deps: PublishDeps, publication: Publication, revision_id:
     tables,
     cold: snapshot?.checkpoint.cold ?? new Map(),
     cold_through: snapshot?.checkpoint.cold_through ?? null,
-    open_segments: [...publication.open_segments],
+    open_segments: listOf(publication.open_segments),
     folded_since: publication.sequence,
   }
 }

@@ -8,6 +8,7 @@ import { TABLE_NAMES, type TableName } from '../projections/tables.js'
 import { CREATE } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 import { writeOnce } from '../storage/write-once.js'
+import { listOf } from '../tables/folded-names.js'
 import {
   type Checkpoint,
   checkpointName,
@@ -72,7 +73,7 @@ export async function publishRebuilt(
     tables,
     cold: rebuilt.checkpoint.cold,
     cold_through: rebuilt.checkpoint.cold_through,
-    open_segments: [...openSegmentNames(before)],
+    open_segments: listOf(openSegmentNames(before)),
     folded_since: sequence,
   }
   const revision: Revision = {

@@ -2,8 +2,10 @@
 // since, a preview with the tail of the ledger folded over it, or the revision that a turn publishes meanwhile.
 
 import { FRESH_WAIT_MS_MAX } from '../core/limits.js'
-import { type Clock, instantMs } from '../core/time.js'
+import type { Clock } from '../core/time.js'
 import { listSegments, type SegmentHead } from '../ledger/read.js'
+import { isAmong, NO_NAMES } from '../tables/folded-names.js'
+import { recentListingAfter } from '../tables/listed-after.js'
 import { openSegmentNames } from '../tables/snapshot.js'
 import type { Reader, View } from './reader.js'
 
@@ -72,11 +74,11 @@ const barrierOf = (reader: Reader): Tail => ({
 })
 
 /** The listing of what may be new begins here. */
-export const closedThroughOf = (view: View | undefined): number =>
-  view === undefined ? 0 : instantMs(view.snapshot.revision.watermarks.closed_through)
+export const listedAfter = (view: View | undefined): number =>
+  view === undefined ? 0 : recentListingAfter(view.snapshot.revision.watermarks)
 
 /** The barrier: list the tail; when nothing in it is new, the view is as fresh as this listing. */
 export async function listUnfolded({ tables }: Reader, view: View | undefined): Promise<readonly SegmentHead[]> {
-  const folded = view === undefined ? new Set<string>() : openSegmentNames(view.snapshot)
-  return (await listSegments(tables.store, closedThroughOf(view), (name) => folded.has(name))).segments
+  const folded = view === undefined ? NO_NAMES : openSegmentNames(view.snapshot)
+  return (await listSegments(tables.store, listedAfter(view), (name) => isAmong(folded, name))).segments
 }

@@ -8,7 +8,7 @@ import { type FileAt, filesAt, filesFor } from '../tables/cold/files-at.js'
 import { coldPartsFor } from '../tables/cold/find.js'
 import { rowFilter } from '../tables/condition.js'
 import { createFilterCache, type FilterCache } from '../tables/lookup.js'
-import { layersOf, overlayRows } from '../tables/overlay.js'
+import { layersOf, NO_LAYERS, overlayRows } from '../tables/overlay.js'
 import { loadPage, type PageSource } from '../tables/page.js'
 import { pageAt, rowsAt } from '../tables/rows-at.js'
 import { openSnapshot, partsOf, readPointer, type Snapshot, type TableStore } from '../tables/snapshot.js'
@@ -146,7 +146,6 @@ function createView(tables: TableStore, filters: FilterCache, derivations: Deriv
 }
 
 const BASE_PAGE_ROWS = 5_000
-const NOTHING_ABOVE: ReadonlyMap<string, LooseRow> = new Map()
 
 type BaseScan = Pick<PageSource, 'files' | 'table' | 'parts' | 'cold'> & { readonly where: readonly Condition[] }
 
@@ -155,7 +154,7 @@ async function readBase({ where, ...base }: BaseScan): Promise<readonly LooseRow
   for (;;) {
     const last = found.at(-1)
     const after = last === undefined ? {} : { after: keyOfRow(base.table, last) }
-    const page = await loadPage({ ...base, overlay: NOTHING_ABOVE, scan: { where, limit: BASE_PAGE_ROWS, ...after } })
+    const page = await loadPage({ ...base, above: NO_LAYERS, scan: { where, limit: BASE_PAGE_ROWS, ...after } })
     found.push(...page)
     if (page.length < BASE_PAGE_ROWS) return found
   }

@@ -4,6 +4,7 @@
 import { type Clock, instantMs, MINUTE_MS } from '../core/time.js'
 import { ulidTime } from '../core/ulid.js'
 import type { LooseRow } from '../projections/tables.js'
+import { isAmong } from '../tables/folded-names.js'
 import { openSegmentNames } from '../tables/snapshot.js'
 import type { Reader, View } from './reader.js'
 import { readRows } from './rows.js'
@@ -98,7 +99,7 @@ async function findQuarantined(view: View, { event_id }: Asked): Promise<LooseRo
 function isFolded({ snapshot }: View, { segment_name }: Asked): boolean {
   if (segment_name === undefined) return false
   const closed_through = instantMs(snapshot.revision.watermarks.closed_through)
-  return ulidTime(segment_name) < closed_through + MINUTE_MS || openSegmentNames(snapshot).has(segment_name)
+  return ulidTime(segment_name) < closed_through + MINUTE_MS || isAmong(openSegmentNames(snapshot), segment_name)
 }
 
 const POLL_MS = 25

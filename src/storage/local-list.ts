@@ -50,8 +50,8 @@ type ListRequest = {
   readonly file_system_now_ms: number
 }
 
-/** About 60 MB of heads: half a day at the rates of a laptop, eight minutes of 200 segments a second. */
-const CACHED_ENTRIES_MAX = 100_000
+/** About 30 MB of heads: a quarter of a day at the rates of a laptop, seven minutes of 120 segments a second. */
+const CACHED_ENTRIES_MAX = 50_000
 /** Folder times have the grain of the kernel's tick, 10 ms at most. */
 const SETTLED_MS = 100
 /** Below the age at which a tombstone goes: a name that was seen and begins again cannot be taken for the old one. */

@@ -3,6 +3,7 @@ import { type LooseRow, rowsByKey } from '../projections/tables.js'
 import {
   EMPTY_OVERLAY,
   inKeyOrder,
+  isNewest,
   layersOf,
   loadedOnce,
   type Overlay,
@@ -68,18 +69,31 @@ describe('overlay', () => {
     expect(overlayRowCount(overlayAfter(overlay, 3))).toBe(0)
   })
 
-  test('rows come in key order, each once, sorted once for each state', async () => {
-    const overlay = with_(with_(EMPTY_OVERLAY, 1, 'b', 'd'), 2, 'a', 'b', 'c', '😀', '\uffff')
-    const sorted = inKeyOrder('pools', await rows(overlay))
-    expect(sorted.map(({ key, row }) => [...key, row.row_version])).toEqual([
-      ['a', 2],
-      ['b', 2],
-      ['c', 2],
+  test('rows come in key order, each once, and layers that grow into one are not sorted again', async () => {
+    const first = with_(EMPTY_OVERLAY, 1, 'b', 'd', 'e')
+    const [before] = inKeyOrder('pools', await layersOf(first, 'pools'))
+    const second = with_(first, 2, 'c')
+    expect(inKeyOrder('pools', await layersOf(second, 'pools'))[0]).toBe(before)
+    const third = await layersOf(with_(second, 3, 'a', 'b', 'c', '😀', '\uffff'), 'pools')
+    expect(third).toHaveLength(1)
+    expect(inKeyOrder('pools', third)[0]?.map(({ key, row }) => [...key, row.row_version])).toEqual([
+      ['a', 3],
+      ['b', 3],
+      ['c', 3],
       ['d', 1],
-      ['\uffff', 2],
-      ['😀', 2],
+      ['e', 1],
+      ['\uffff', 3],
+      ['😀', 3],
     ])
-    expect(inKeyOrder('pools', await rows(overlay))).toBe(sorted)
+  })
+
+  test('of a key that several layers have the row of the last one is the newest', async () => {
+    const layers = await layersOf(with_(with_(EMPTY_OVERLAY, 1, 'a', 'b', 'c'), 2, 'b'), 'pools')
+    expect(layers).toHaveLength(2)
+    const newest = inKeyOrder('pools', layers).map((sorted) =>
+      sorted.filter(({ row }) => isNewest(layers, 'pools', row)).map(({ key }) => key[0]),
+    )
+    expect(newest).toEqual([['a', 'c'], ['b']])
   })
 
   test('however many revisions, few layers are asked, and all rows are there', async () => {

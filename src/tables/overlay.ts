@@ -2,10 +2,20 @@
 // revision while the process moves on. A table's files are decoded when somebody asks for it, and never twice; small layers
 // are merged as they pile up, so a look-up asks only a few.
 
-import { keyOfRow, keyText, type LooseRow, type RowKey, type RowsByKey, sortedRows, type TableName } from '../projections/tables.js'
+import {
+  compareKeys,
+  keyOfRow,
+  keyText,
+  keyTextOfRow,
+  type LooseRow,
+  type RowKey,
+  type RowsByKey,
+  sortedRows,
+  type TableName,
+} from '../projections/tables.js'
 
 type Layer = { readonly rows: RowsByKey; readonly last_sequence: number }
-type Layers = readonly Layer[]
+export type Layers = readonly Layer[]
 
 /** Rows of one table and revision in a file that has not been read yet. */
 export type RowsToLoad = { readonly row_count: number; readonly load: () => Promise<RowsByKey> }
@@ -17,7 +27,7 @@ type TableOverlay = { layers: Layers; waiting: readonly Waiting[]; loading?: Pro
 export type Overlay = ReadonlyMap<TableName, TableOverlay>
 
 export const EMPTY_OVERLAY: Overlay = new Map()
-const NO_LAYERS: Layers = []
+export const NO_LAYERS: Layers = []
 
 /** The overlay with one more revision on top. */
 export function overlayWith(overlay: Overlay, sequence: number, above: ReadonlyMap<TableName, RowsByKey | RowsToLoad>): Overlay {
@@ -25,7 +35,7 @@ export function overlayWith(overlay: Overlay, sequence: number, above: ReadonlyM
   for (const [table, rows] of above) {
     const { layers, waiting } = overlay.get(table) ?? { layers: NO_LAYERS, waiting: [] }
     if ('load' in rows) next.set(table, { layers, waiting: [...waiting, { ...rows, sequence }] })
-    else if (waiting.length === 0) next.set(table, { layers: pile([...layers, { rows, last_sequence: sequence }]), waiting })
+    else if (waiting.length === 0) next.set(table, { layers: pile(table, [...layers, { rows, last_sequence: sequence }]), waiting })
     else next.set(table, { layers, waiting: [...waiting, { sequence, row_count: rows.size, load: async () => rows }] })
   }
   return next
@@ -36,16 +46,19 @@ export async function layersOf(overlay: Overlay, table: TableName): Promise<Laye
   const own = overlay.get(table)
   if (own === undefined) return NO_LAYERS
   if (own.waiting.length === 0) return own.layers
-  own.loading ??= load(own).finally(() => {
+  own.loading ??= load(table, own).finally(() => {
     own.loading = undefined
   })
   return own.loading
 }
 
-async function load(own: TableOverlay): Promise<Layers> {
+async function load(table: TableName, own: TableOverlay): Promise<Layers> {
   const { waiting } = own
   const read = await Promise.all(waiting.map((file) => file.load()))
-  own.layers = read.reduce((layers, rows, i) => pile([...layers, { rows, last_sequence: (waiting[i] as Waiting).sequence }]), own.layers)
+  own.layers = read.reduce(
+    (layers, rows, i) => pile(table, [...layers, { rows, last_sequence: (waiting[i] as Waiting).sequence }]),
+    own.layers,
+  )
   own.waiting = []
   return own.layers
 }
@@ -63,7 +76,7 @@ export function loadedOnce(load: () => Promise<RowsByKey>): () => Promise<RowsBy
 }
 
 /** Merges the top layers while the one below is not at least twice as large: logarithmically many remain. */
-function pile(layers: Layers): Layers {
+function pile(table: TableName, layers: Layers): Layers {
   const piled = [...layers]
   for (;;) {
     const top = piled.at(-1)
@@ -71,6 +84,8 @@ function pile(layers: Layers): Layers {
     if (top === undefined || below === undefined || below.rows.size >= 2 * top.rows.size) return piled
     const rows = new Map(below.rows)
     for (const [key, row] of top.rows) rows.set(key, row)
+    const lower = ordered.get(below.rows)
+    if (lower !== undefined) ordered.set(rows, mergedOrder(lower, sortedLayer(table, top.rows)))
     piled.splice(-2, 2, { rows, last_sequence: top.last_sequence })
   }
 }
@@ -91,8 +106,10 @@ export function overlayAfter(overlay: Overlay, sequence: number): Overlay {
   return next
 }
 
-export function overlayRow(layers: Layers, key: RowKey): LooseRow | undefined {
-  const text = keyText(key)
+export const overlayRow = (layers: Layers, key: RowKey): LooseRow | undefined => overlayRowOf(layers, keyText(key))
+
+/** The same by the key's text. */
+export function overlayRowOf(layers: Layers, text: string): LooseRow | undefined {
   for (let i = layers.length - 1; i >= 0; i--) {
     const row = layers[i]?.rows.get(text)
     if (row !== undefined) return row
@@ -117,16 +134,37 @@ export function overlayRows(layers: Layers): RowsByKey {
 
 export type PlacedRow = { readonly key: RowKey; readonly row: LooseRow }
 
-const ordered = new WeakMap<RowsByKey, readonly PlacedRow[]>()
+type InOrder = readonly PlacedRow[]
 
-/** The same rows in key order, sorted once for each state. */
-export function inKeyOrder(table: TableName, rows: RowsByKey): readonly PlacedRow[] {
+const ordered = new WeakMap<RowsByKey, InOrder>()
+
+/** The rows of each layer in key order, sorted once: what a revision adds costs no more than itself. A row of one may be older
+ *  than what another has of its key (`isNewest`). */
+export const inKeyOrder = (table: TableName, layers: Layers): readonly InOrder[] => layers.map(({ rows }) => sortedLayer(table, rows))
+
+function sortedLayer(table: TableName, rows: RowsByKey): InOrder {
   const known = ordered.get(rows)
   if (known !== undefined) return known
   const placed = sortedRows(table, rows).map((row) => ({ key: keyOfRow(table, row), row }))
   ordered.set(rows, placed)
   return placed
 }
+
+/** Of a key that both have, the row of the upper one. */
+function mergedOrder(lower: InOrder, upper: InOrder): InOrder {
+  const merged: PlacedRow[] = []
+  let at = 0
+  for (const above of upper) {
+    for (let below = lower[at]; below !== undefined && compareKeys(below.key, above.key) < 0; below = lower[++at]) merged.push(below)
+    const same = lower[at]
+    if (same !== undefined && compareKeys(same.key, above.key) === 0) at += 1
+    merged.push(above)
+  }
+  return [...merged, ...lower.slice(at)]
+}
+
+export const isNewest = (layers: Layers, table: TableName, row: LooseRow): boolean =>
+  layers.length === 1 || overlayRowOf(layers, keyTextOfRow(table, row)) === row
 
 /** Of one table, without reading anything: a row that several files have, and nobody has asked for, counts in each. */
 export function tableOverlayRowCount(overlay: Overlay, table: TableName): number {

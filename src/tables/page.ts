@@ -7,7 +7,7 @@ import { compareKeys, keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type T
 import type { ColdPart } from './cold/list.js'
 import { rowFilter } from './condition.js'
 import { equalPrefix } from './key-range.js'
-import { inKeyOrder, type PlacedRow } from './overlay.js'
+import { inKeyOrder, isNewest, type Layers, overlayRowOf, type PlacedRow } from './overlay.js'
 import type { Part } from './revision.js'
 import type { Condition, Scan, TableFiles } from './table-files.js'
 import { timesFit } from './times.js'
@@ -18,17 +18,17 @@ export type PageSource = {
   readonly parts: readonly Part[]
   /** Below all of these: what a key has here is older than what it has above, and of several the late ones are newer. */
   readonly cold?: readonly ColdPart[]
-  /** Newest rows above the base, by key text. */
-  readonly overlay: ReadonlyMap<string, LooseRow>
+  /** Of the table, above the base. */
+  readonly above: Layers
   readonly scan: Scan
 }
 
 /** Exactly `limit` rows unless fewer fit, in key order, each key once. */
 export async function loadPage(source: PageSource): Promise<readonly LooseRow[]> {
-  const { table, overlay, scan } = source
+  const { table, scan } = source
   const { where = [], after, limit } = scan
   assert(limit > 0, `A page of ${table} must have room for a row.`)
-  const above = firstRows(table, inKeyOrder(table, overlay), scan)
+  const above = firstRows(source)
   const below: PlacedRow[] = []
   const asked = [...source.parts, ...(source.cold ?? [])].filter((part) => mayFit(part, where, after))
   let cursor = after
@@ -48,7 +48,7 @@ type Found = { readonly rows: readonly PlacedRow[]; readonly cursor: RowKey | un
 
 /** The next newest rows of the base that fit and that the overlay does not replace, up to a key that it names. */
 async function findBelow(source: PageSource, parts: readonly Part[], after: RowKey | undefined, ask: number): Promise<Found> {
-  const { files, table, overlay, scan } = source
+  const { files, table, above, scan } = source
   const { where = [] } = scan
   const scanned = await files.scan(table, parts, { where, limit: ask, ...(after === undefined ? {} : { after }) })
   const keyed = scanned.map((row) => ({ key: keyOfRow(table, row), row }))
@@ -58,7 +58,7 @@ async function findBelow(source: PageSource, parts: readonly Part[], after: RowK
   const whole = is_complete || last === undefined ? keyed : keyed.slice(0, countBefore(keyed, last))
   const cursor = whole.at(-1)?.key ?? after
   assert(is_complete || whole.length > 0, `A scan of ${table} for ${ask} rows came to no end of a key.`)
-  const newest = newestOfEach(whole).filter(({ row }) => !overlay.has(keyTextOfRow(table, row)))
+  const newest = newestOfEach(whole).filter(({ row }) => overlayRowOf(above, keyTextOfRow(table, row)) === undefined)
   return { rows: await withoutReplaced(source, newest), cursor, is_complete }
 }
 
@@ -102,24 +102,32 @@ function mayFit(part: Part, where: readonly Condition[], after: RowKey | undefin
 }
 
 /** The first rows that fit, from where the page begins to where the conditions on leading key columns end it. */
-function firstRows(table: TableName, sorted: readonly PlacedRow[], { where = [], after, limit }: Scan): PlacedRow[] {
+function firstRows({ table, above, scan: { where = [], after, limit } }: PageSource): PlacedRow[] {
   const fits = rowFilter(table, where)
   const prefix = equalPrefix(table, where)
   const place = (key: RowKey) => compareKeys(key.slice(0, prefix.length), prefix)
+  const isWanted = (key: RowKey) => place(key) >= 0 && (after === undefined || compareKeys(key, after) > 0)
+  const first = inKeyOrder(table, above).flatMap((sorted) => {
+    const ofLayer: PlacedRow[] = []
+    for (let i = firstWhere(sorted, isWanted); i < sorted.length && ofLayer.length < limit; i++) {
+      const candidate = sorted[i] as PlacedRow
+      if (place(candidate.key) > 0) break
+      if (fits(candidate.row) && isNewest(above, table, candidate.row)) ofLayer.push(candidate)
+    }
+    return ofLayer
+  })
+  return first.sort((left, right) => compareKeys(left.key, right.key)).slice(0, limit)
+}
+
+/** Of the first key that is wanted, as all after it are. */
+function firstWhere(sorted: readonly PlacedRow[], isWanted: (key: RowKey) => boolean): number {
   let low = 0
   for (let high = sorted.length; low < high; ) {
     const middle = (low + high) >>> 1
-    const { key } = sorted[middle] as PlacedRow
-    if (place(key) >= 0 && (after === undefined || compareKeys(key, after) > 0)) high = middle
+    if (isWanted((sorted[middle] as PlacedRow).key)) high = middle
     else low = middle + 1
   }
-  const first: PlacedRow[] = []
-  for (let i = low; i < sorted.length && first.length < limit; i++) {
-    const candidate = sorted[i] as PlacedRow
-    if (place(candidate.key) > 0) break
-    if (fits(candidate.row)) first.push(candidate)
-  }
-  return first
+  return low
 }
 
 function countBefore(rows: readonly PlacedRow[], key: RowKey): number {

@@ -4,7 +4,7 @@
 import { keyText, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
 import { coldPartsFor, lookupCold } from './cold/find.js'
 import { type FilterCache, lookupRows } from './lookup.js'
-import { layersOf, overlayRow, overlayRows } from './overlay.js'
+import { layersOf, overlayRow } from './overlay.js'
 import { loadPage } from './page.js'
 import { partsOf, type Snapshot, type TableStore } from './snapshot.js'
 import type { Scan } from './table-files.js'
@@ -28,7 +28,7 @@ export async function rowsAt(
 
 /** A keyset page, expired rows among it. */
 export async function pageAt({ store, files, snapshot, filters }: RowsAt, table: TableName, scan: Scan): Promise<readonly LooseRow[]> {
-  const overlay = overlayRows(await layersOf(snapshot.overlay, table))
+  const above = await layersOf(snapshot.overlay, table)
   const cold = await coldPartsFor({ store, checkpoint: snapshot.checkpoint, filters, table }, scan.where ?? [])
-  return loadPage({ files, table, parts: partsOf(snapshot, table), cold, overlay, scan })
+  return loadPage({ files, table, parts: partsOf(snapshot, table), cold, above, scan })
 }

@@ -4,10 +4,10 @@
 import { assert, corrupt, missing } from '../core/errors.js'
 import { CHAIN_PAGE_REVISIONS } from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
-import { ulidTime } from '../core/ulid.js'
 import { type ChangedRows, rowsByKey, type TableName } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
+import { type FoldedNames, NO_NAMES, namesAfter, withNames } from './folded-names.js'
 import {
   EMPTY_OVERLAY,
   layersOf,
@@ -195,18 +195,28 @@ function filesToLoad({ store, files }: TableStore, delta: Revision): DeltaFiles 
   )
 }
 
-/** Segments folded at this revision that a listing from its last closed minute may still show. */
-export function openSegmentNames({ revision, checkpoint, deltas }: Snapshot): ReadonlySet<string> {
-  const names = new Set(checkpoint.open_segments)
-  for (const { segments } of deltas) for (const { name } of segments) names.add(name)
-  return stillOpen(names, revision)
+const namesOfCheckpoints = new WeakMap<Checkpoint, FoldedNames>()
+const namesOfRevisions = new WeakMap<Revision, FoldedNames>()
+
+/** Segments folded at this revision that a listing from its last closed minute may still show. Made once for each checkpoint and
+ *  revision, which all snapshots of a process share. */
+export function openSegmentNames({ revision, checkpoint, deltas }: Pick<Snapshot, 'revision' | 'checkpoint' | 'deltas'>): FoldedNames {
+  const known = namesOfRevisions.get(revision)
+  if (known !== undefined) return known
+  const below = namesOfCheckpoints.get(checkpoint) ?? withNames(NO_NAMES, checkpoint.open_segments)
+  namesOfCheckpoints.set(checkpoint, below)
+  const names = stillOpen(withNames(below, segmentsOf(deltas)), revision)
+  namesOfRevisions.set(revision, names)
+  return names
+}
+
+export function* segmentsOf(deltas: readonly Revision[]): Generator<string> {
+  for (const { segments } of deltas) for (const { name } of segments) yield name
 }
 
 /** Forgets the names that no listing from this revision's last closed minute will show again. */
-export function stillOpen(names: ReadonlySet<string>, { watermarks }: Revision): ReadonlySet<string> {
-  const closed_through = instantMs(watermarks.closed_through)
-  return new Set([...names].filter((name) => ulidTime(name) > closed_through))
-}
+export const stillOpen = (names: FoldedNames, { watermarks }: Revision): FoldedNames =>
+  namesAfter(names, instantMs(watermarks.closed_through))
 
 export const partsOf = (snapshot: Snapshot, table: TableName): readonly Part[] => snapshot.checkpoint.tables.get(table) ?? []
 

@@ -13,6 +13,7 @@ import { type AppendAnswer, GROUP_SHARE } from '../ledger/append.js'
 import { writeList } from '../ledger/lists.js'
 import { readSegment } from '../ledger/read.js'
 import { packBatch, segmentName } from '../ledger/segment.js'
+import { isAmong } from '../tables/folded-names.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
 import { loadPlanNeeds, type PlanSources } from './load-plans.js'
 import { noteLeftOver } from './mended.js'
@@ -72,7 +73,7 @@ async function appendDecisions(deps: TurnDeps, workspace: Workspace, pass: Pass,
   )) {
     const answer = await deps.appender.appendTogether(batches)
     const segment_name = segmentName(answer.head.name)
-    const isFolded = workspace.folded.has(segment_name) || pass.pending.segments.some(({ name }) => name === segment_name)
+    const isFolded = isAmong(workspace.folded, segment_name) || pass.pending.segments.some(({ name }) => name === segment_name)
     if (!isFolded && !stored.some(({ head }) => head.segment_name === segment_name)) {
       stored.push({ head: { ...answer.head, segment_name }, bytes: await storedBytes(deps, answer) })
     }

@@ -14,9 +14,10 @@ import { type Clock, compareStamps, stampMs } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { retentionIn } from '../projections/retention-settings.js'
 import type { Tail, TailAnswer } from '../readers/fresh.js'
-import { closedThroughOf } from '../readers/fresh.js'
+import { listedAfter } from '../readers/fresh.js'
 import type { Reader, View } from '../readers/reader.js'
 import { shared } from '../readers/shared.js'
+import { isAmong, NO_NAMES } from '../tables/folded-names.js'
 import { createFilterCache } from '../tables/lookup.js'
 import { openSegmentNames, previewOf, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import { type FoldDeps, foldSegments, type Pending, readSegments } from './fold-segments.js'
@@ -50,8 +51,8 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
 
   async function read(): Promise<TailAnswer> {
     const view = await reader.latest()
-    const known = view === undefined ? NOTHING_MISSING : openSegmentNames(view.snapshot)
-    const unfolded = await listNewSegments(store, closedThroughOf(view), (name) => known.has(name))
+    const known = view === undefined ? NO_NAMES : openSegmentNames(view.snapshot)
+    const unfolded = await listNewSegments(store, listedAfter(view), (name) => isAmong(known, name))
     if (unfolded.length === 0) return { view, missing: NOTHING_MISSING }
     const preview = view !== undefined && isWithinBounds(view, unfolded) ? await foldInTime(view.snapshot, unfolded) : undefined
     if (preview !== undefined) return { view: preview, missing: NOTHING_MISSING }

@@ -7,7 +7,7 @@ import type { DepSatisfactionRow, TaskRow } from '../projections/run-table.js'
 import { type AnyRow, type ChangedRows, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
 import type { FilterCache } from '../tables/lookup.js'
-import { layersOf, overlayRows } from '../tables/overlay.js'
+import { layersOf } from '../tables/overlay.js'
 import { loadPage } from '../tables/page.js'
 import type { Revision } from '../tables/revision.js'
 import { pageAt } from '../tables/rows-at.js'
@@ -25,9 +25,8 @@ export async function loadHotState(tables: TableStore, snapshot: Snapshot): Prom
   const rows = createWorkingSet(snapshot.revision.applied_total)
   // What is hot is never cold: no sub-list is opened, whatever is asked for.
   const load = async (table: TableName, where: readonly Condition[]) => {
-    const overlay = overlayRows(await layersOf(snapshot.overlay, table))
-    const above = { files: tables.files, table, parts: partsOf(snapshot, table), overlay }
-    rows.follow(table, await readAll(table, where, (scan) => loadPage({ ...above, scan })))
+    const source = { files: tables.files, table, parts: partsOf(snapshot, table), above: await layersOf(snapshot.overlay, table) }
+    rows.follow(table, await readAll(table, where, (scan) => loadPage({ ...source, scan })))
   }
   for (const table of TABLE_NAMES) if (TABLES[table].residency === 'whole') await load(table, [])
   await load('runs', [{ column: 'state', in: OPEN_RUN_STATES }])

@@ -6,6 +6,7 @@ import { newUlid, type RandomBytes, ulidTime } from '../core/ulid.js'
 import type { Appender } from '../ledger/append.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { EMPTY_SET_SUM, setSumFrom } from '../ledger/set-sum.js'
+import { recentListingAfter, wholeListingAfter } from '../tables/listed-after.js'
 import type { OutcomeCounts, Revision } from '../tables/revision.js'
 import type { TableStore } from '../tables/snapshot.js'
 import type { Tracing } from '../telemetry/tracing.js'
@@ -43,8 +44,12 @@ export type Pass = {
   /** T0: the server's time of the pointer read, taken before the listing, floored to the second. */
   readonly now: number
   readonly started: number
-  /** Where the listing begins: the last minute that a published revision closed. */
+  /** All open minutes, or those in which something may still be acknowledged. */
+  readonly listing: Listing
+  /** Where the listing begins. */
   readonly listed_after: number
+  /** The last minute that a published revision closed. */
+  readonly closed_through: number
   queue: SegmentHead[]
   pending: Pending
   /** How old the oldest thing was that this turn found unfolded: what workers were told meanwhile was as old. */
@@ -65,7 +70,9 @@ export type Pass = {
 }
 
 /** What the process remembers of the turns before this one. */
-type Remembered = Pick<Pass, 'outage_ms' | 'unheard_hold_ms'>
+type Remembered = Pick<Pass, 'outage_ms' | 'unheard_hold_ms' | 'listing'>
+
+type Listing = 'whole' | 'recent'
 
 export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: number, remembered: Remembered): Pass {
   const revision = workspace.snapshot?.revision
@@ -74,7 +81,8 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     server_time,
     now: floorTo(server_time, SECOND_MS),
     started: deps.clock.elapsed(),
-    listed_after: revision === undefined ? 0 : Date.parse(revision.watermarks.closed_through),
+    listed_after: revision === undefined ? 0 : LISTED_AFTER[remembered.listing](revision.watermarks),
+    closed_through: revision === undefined ? 0 : instantMs(revision.watermarks.closed_through),
     queue: [],
     pending: pendingAfter(revision),
     lag_ms: 0,
@@ -87,6 +95,8 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
   }
 }
+
+const LISTED_AFTER = { whole: wholeListingAfter, recent: recentListingAfter }
 
 /** Nothing is pending: the sums stand where the revision left them. */
 export function pendingAfter(revision: Revision | undefined): Pending {
@@ -119,14 +129,16 @@ export function takeSlice({ queue }: Pick<Pass, 'queue'>, events_max = SLICE_EVE
   return queue.splice(0, count)
 }
 
-/** The last minute whose end is five minutes past at T0, but none that still has a segment to fold, and never back. */
+/** The last minute whose end is five minutes past at T0, but none that still has a segment to fold, none that was not listed
+ *  now, and never back. */
 export function closedThrough(pass: Pass): number {
+  if (pass.listing === 'recent') return pass.closed_through
   const byTime = floorTo(pass.now - CLOSED_MINUTE_SLACK_MS, MINUTE_MS) - MINUTE_MS
   const beforeUnread = pass.queue.reduce(
     (earliest, { segment_name }) => Math.min(earliest, floorTo(ulidTime(segment_name), MINUTE_MS) - MINUTE_MS),
     byTime,
   )
-  return Math.max(pass.listed_after, beforeUnread)
+  return Math.max(pass.closed_through, beforeUnread)
 }
 
 /** Everything acknowledged before this is in the revision: T0, unless something that was listed is still to be folded. */

@@ -9,6 +9,7 @@ import { assert } from '../core/errors.js'
 import { FOLD_VERSION, MERGE_DUE_ROWS } from '../core/limits.js'
 import { type Clock, instantMs } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
+import { NO_NAMES } from '../tables/folded-names.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { Pointer, Revision } from '../tables/revision.js'
 import { chainPageRevisions, openSnapshot, overlaySize, readPointer, type Snapshot, type TableStore } from '../tables/snapshot.js'
@@ -102,7 +103,7 @@ async function publishScratch(deps: RefoldDeps, workspace: Workspace, revision: 
     applied_total: revision.applied_total,
     set_sum: revision.set_sum,
     with_checkpoint: workspace.snapshot === undefined,
-    open_segments: [],
+    open_segments: NO_NAMES,
     abort_after: Number.POSITIVE_INFINITY,
   })
   assert(answer.kind === 'published', 'Somebody else published into the tables of a refold.')

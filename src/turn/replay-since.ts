@@ -6,6 +6,7 @@ import { copyCheckpoint } from '../compactor/rebuilt.js'
 import { conflict, missing } from '../core/errors.js'
 import { CHECKPOINT_COPY_MS_MAX } from '../core/limits.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { NO_NAMES } from '../tables/folded-names.js'
 import { type History, openHistory } from '../tables/history/history.js'
 import { keptRevisions } from '../tables/history/kept-revisions.js'
 import { type Checkpoint, checkpointName, type Pointer, parseCheckpoint } from '../tables/revision.js'
@@ -62,5 +63,5 @@ async function goOnFrom({ live, scratch }: RefoldDeps, history: History, checkpo
   if (published === undefined) throw missing(`${scratch.store.label} has lost its pointer. Replay again.`)
   const snapshot = await openSnapshot(scratch, published.pointer)
   const rows = await loadHotState(scratch, snapshot)
-  return { workspace: { published, snapshot, rows, folded: new Set() }, revision }
+  return { workspace: { published, snapshot, rows, folded: NO_NAMES }, revision }
 }

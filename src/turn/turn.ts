@@ -13,11 +13,13 @@ import {
   TURN_DEADLINE_MS,
   TURN_GAP_HOLD_MS_MAX,
   TURN_MS_MAX,
+  WHOLE_LISTING_EVERY_MS,
 } from '../core/limits.js'
 import { instantText } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { retentionIn } from '../projections/retention-settings.js'
+import { isAmong, withNames } from '../tables/folded-names.js'
 import { createFilterCache } from '../tables/lookup.js'
 import type { OutcomeCounts } from '../tables/revision.js'
 import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
@@ -84,6 +86,8 @@ export function createTurn(deps: TurnDeps): Turn {
   let checked_at = deps.clock.elapsed()
   /** Also after an error, which forgets the workspace. */
   let has_seen_pointer = false
+  /** When this process has listed all open minutes and folded what it found. */
+  let whole_listed_at = Number.NEGATIVE_INFINITY
   const outages = createOutages()
 
   async function follow(): Promise<number> {
@@ -119,7 +123,10 @@ export function createTurn(deps: TurnDeps): Turn {
     const closed_through = closedThrough(pass)
     const { pending } = pass
     const wake_at = wakeAt(deps, workspace, pass)
-    const folded = new Set([...workspace.folded, ...pending.segments.map(({ name }) => name)])
+    const folded = withNames(
+      workspace.folded,
+      pending.segments.map(({ name }) => name),
+    )
     const answer = await publish(deps, {
       sequence,
       fold_version,
@@ -145,7 +152,7 @@ export function createTurn(deps: TurnDeps): Turn {
       applied_total: rows.appliedTotal(),
       set_sum: setSumText(pending.set_sum),
       with_checkpoint: base === undefined || base.pointer.fold_version < fold_version,
-      open_segments: [...folded],
+      open_segments: folded,
       abort_after: pass.started + TURN_DEADLINE_MS,
     })
     if (answer.kind !== 'published') {
@@ -186,7 +193,8 @@ export function createTurn(deps: TurnDeps): Turn {
     const outage_ms = outages.before(revision, server_time, deps.clock.elapsed())
     const isBlind = outages.isBlind(revision, server_time)
     const unheard_hold_ms = isBlind ? TURN_GAP_HOLD_MS_MAX : unheardHoldMs(deps.unheard?.(), workspace.rows, server_time)
-    const pass = beginPass(deps, workspace, server_time, { outage_ms, unheard_hold_ms })
+    const isWhole = deps.clock.elapsed() - whole_listed_at >= WHOLE_LISTING_EVERY_MS
+    const pass = beginPass(deps, workspace, server_time, { outage_ms, unheard_hold_ms, listing: isWhole ? 'whole' : 'recent' })
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
     for (;;) {
@@ -208,6 +216,7 @@ export function createTurn(deps: TurnDeps): Turn {
       }
       if (isLast) {
         pass.more = !isDone
+        if (pass.listing === 'whole') whole_listed_at = pass.queue.length === 0 ? pass.started : Number.NEGATIVE_INFINITY
         return pass
       }
     }
@@ -221,7 +230,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   async function listQueue({ missed = [] }: TurnRequest, pass: Pass): Promise<SegmentHead[]> {
-    const isFolded = (name: string) => workspace.folded.has(name)
+    const isFolded = (name: string) => isAmong(workspace.folded, name)
     const late = workspace.published === undefined ? [] : await findMissed(deps.store, workspace.published.pointer, missed)
     const listed = await listNewSegments(deps.store, pass.listed_after, isFolded)
     const names = new Set(listed.map(({ segment_name }) => segment_name))

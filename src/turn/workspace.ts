@@ -4,11 +4,20 @@
 import { isOperatingError } from '../core/errors.js'
 import { MERGE_DUE_DELTAS } from '../core/limits.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
+import { type FoldedNames, NO_NAMES, withNames } from '../tables/folded-names.js'
 import { walkBack } from '../tables/history/history.js'
 import type { FilterCache } from '../tables/lookup.js'
 import type { Revision } from '../tables/revision.js'
 import { rowsAt } from '../tables/rows-at.js'
-import { openSegmentNames, openSnapshot, type PublishedPointer, type Snapshot, stillOpen, type TableStore } from '../tables/snapshot.js'
+import {
+  openSegmentNames,
+  openSnapshot,
+  type PublishedPointer,
+  type Snapshot,
+  segmentsOf,
+  stillOpen,
+  type TableStore,
+} from '../tables/snapshot.js'
 import { loadHotState, readChanges, takeIn } from './hot-state.js'
 import type { Lookup } from './load.js'
 
@@ -17,12 +26,12 @@ export type Standing = {
   readonly snapshot: Snapshot | undefined
   readonly rows: WorkingSet
   /** Names of folded segments that a listing from the last closed minute may still show. */
-  readonly folded: ReadonlySet<string>
+  readonly folded: FoldedNames
 }
 
 export type Workspace = Standing & { readonly published: PublishedPointer | undefined }
 
-export const NO_STANDING = (): Standing => ({ snapshot: undefined, rows: createWorkingSet(0), folded: new Set() })
+export const NO_STANDING = (): Standing => ({ snapshot: undefined, rows: createWorkingSet(0), folded: NO_NAMES })
 
 export const EMPTY_WORKSPACE = (): Workspace => ({ published: undefined, ...NO_STANDING() })
 
@@ -42,8 +51,7 @@ export async function followSnapshot(tables: TableStore, standing: Standing, sna
   const between = held === undefined ? undefined : await readBetween(tables, held, snapshot)
   if (between === undefined) return { snapshot, rows: await loadHotState(tables, snapshot), folded: openSegmentNames(snapshot) }
   takeIn(standing.rows, between.changes, snapshot.revision.applied_total)
-  const folded = new Set(standing.folded)
-  for (const { segments } of between.newer) for (const { name } of segments) folded.add(name)
+  const folded = withNames(standing.folded, segmentsOf(between.newer))
   return { snapshot, rows: standing.rows, folded: stillOpen(folded, snapshot.revision) }
 }
 

@@ -14,6 +14,7 @@ import { newUlid } from '../../src/core/ulid.js'
 import { EVENT_TYPES } from '../../src/events/event.js'
 import { segmentObjectName } from '../../src/ledger/segment.js'
 import { type LooseRow, rowsByKey } from '../../src/projections/tables.js'
+import { NO_NAMES } from '../../src/tables/folded-names.js'
 import { readPointer } from '../../src/tables/snapshot.js'
 import { writeOldLedger } from '../fixtures/old-ledger.js'
 import { NOW, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
@@ -647,7 +648,7 @@ const publishWrongRuns = (store: string): Promise<readonly [string, string]> =>
       published_at: deps.clock.now(),
       counts: { applied: 0, duplicate: 0, refused: 0, quarantined: 0 },
       with_checkpoint: false,
-      open_segments: [],
+      open_segments: NO_NAMES,
       abort_after: Number.POSITIVE_INFINITY,
     })
     expect(answer.kind).toBe('published')

@@ -95,9 +95,9 @@ export const MAINTENANCE: readonly Mutant[] = [
     name: 'merge forgetting folded segments of open minutes',
     edits: [
       {
-        file: MERGE,
-        find: 'return names.filter((name) => ulidTime(name) > closed_through)',
-        replace: 'return names.filter((name) => ulidTime(name) > closed_through * 2)',
+        file: 'src/tables/folded-names.ts',
+        find: 'ulidTime(instant) > closed_through',
+        replace: 'ulidTime(instant) > closed_through * 2',
       },
     ],
     killed_by: turn('publish', 'a process that starts from a merged checkpoint knows what is folded in minutes that are still open'),

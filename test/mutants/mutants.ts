@@ -9,6 +9,7 @@ import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
 import { FRESH } from './fresh.js'
 import { LIMITS } from './limits.js'
+import { LISTING } from './listing.js'
 import { MAINTENANCE } from './maintenance.js'
 import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
@@ -183,8 +184,8 @@ const FOLDING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/turn/pass.ts',
-        find: 'return Math.max(pass.listed_after, beforeUnread)',
-        replace: 'return Math.max(pass.listed_after, byTime)',
+        find: 'return Math.max(pass.closed_through, beforeUnread)',
+        replace: 'return Math.max(pass.closed_through, byTime)',
       },
     ],
     killed_by: invariant(I13, 'I13 no turn closes a minute while something acknowledged in it is unread'),
@@ -441,6 +442,7 @@ export const MUTANTS: readonly Mutant[] = [
   MAINTENANCE,
   READING,
   FRESH,
+  LISTING,
   AS_OF,
   RETENTION_MUTANTS,
   PACKS,

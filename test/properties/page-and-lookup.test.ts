@@ -2,11 +2,12 @@
 
 import { describe, expect, test } from '@jest/globals'
 import type { Column, KeyValue } from '../../src/projections/table.js'
-import { keyOfRow, keyText, type LooseRow, type RowKey, type TableName, tableNamed } from '../../src/projections/tables.js'
+import { keyOfRow, keyText, type LooseRow, type RowKey, rowsByKey, type TableName, tableNamed } from '../../src/projections/tables.js'
 import { createMemoryStore } from '../../src/storage/memory.js'
 import { CREATE, type ObjectStore } from '../../src/storage/object-store.js'
 import { buildFilter } from '../../src/tables/bloom.js'
 import { createFilterCache, lookupRows } from '../../src/tables/lookup.js'
+import { EMPTY_OVERLAY, inKeyOrder, type Layers, layersOf, NO_LAYERS, overlayRow, overlayWith } from '../../src/tables/overlay.js'
 import { loadPage } from '../../src/tables/page.js'
 import type { Part } from '../../src/tables/revision.js'
 import type { Condition, Scan, TableFiles } from '../../src/tables/table-files.js'
@@ -20,7 +21,7 @@ const TABLES_TO_TEST: readonly TableName[] = ['partition_status', 'dispatch_outb
 type World = {
   readonly table: TableName
   readonly parts: readonly Part[]
-  readonly overlay: ReadonlyMap<string, LooseRow>
+  readonly above: Layers
   /** What everything comes to. */
   readonly newest: readonly LooseRow[]
 }
@@ -49,9 +50,22 @@ async function buildWorld(random: Random, store: ObjectStore, files: TableFiles,
     }
     all.push(...rows)
   }
-  const above = random.isTrue(0.3) ? [] : randomRows(random, table, 1 + random.below(60), { row_version: () => 9 })
-  const overlay = new Map(above.map((row) => [keyText(keyOfRow(table, row)), row]))
-  return { table, parts, overlay, newest: newestOfEach(table, [...all, ...above]) }
+  const { above, rows } = await buildAbove(random, table)
+  return { table, parts, above, newest: newestOfEach(table, [...all, ...rows]) }
+}
+
+/** Revisions above the base, small ones over large ones and the other way round, asked for pages between them or not. */
+async function buildAbove(random: Random, table: TableName): Promise<{ readonly above: Layers; readonly rows: readonly LooseRow[] }> {
+  const rows: LooseRow[] = []
+  let overlay = EMPTY_OVERLAY
+  const end = 9 + random.below(6)
+  for (let sequence = 9; sequence < end; sequence++) {
+    const changed = randomRows(random, table, 1 + random.below(random.pick([5, 60])), { row_version: () => sequence })
+    overlay = overlayWith(overlay, sequence, new Map([[table, rowsByKey(table, changed)]]))
+    if (random.isTrue(0.5)) inKeyOrder(table, await layersOf(overlay, table))
+    rows.push(...changed)
+  }
+  return { above: await layersOf(overlay, table), rows }
 }
 
 function expectedPage({ table, newest }: World, { where = [], after, limit }: Scan): readonly LooseRow[] {
@@ -111,7 +125,7 @@ describe(`over files that overlap (seed ${seed})`, () => {
       const world = await buildWorld(random, store, files, table)
       const keys = randomRows(random, table, 30).map((row) => keyOfRow(table, row))
       if (world.newest.length > 0) keys.push(keyOfRow(table, random.pick(world.newest)), keyOfRow(table, random.pick(world.newest)))
-      const source = { ...world, files, filters: createFilterCache({ store }), overlay: (key: RowKey) => world.overlay.get(keyText(key)) }
+      const source = { ...world, files, filters: createFilterCache({ store }), overlay: (key: RowKey) => overlayRow(world.above, key) }
       const wanted = new Set(keys.map(keyText))
       const found = await lookupRows(source, keys)
       const expected = world.newest.filter((row) => wanted.has(keyText(keyOfRow(table, row))))
@@ -212,7 +226,7 @@ describe('a page', () => {
       await writePart(store, files, 'partition_status', 1, [status('6', 3, 'FAILED')]),
     ]
     // Six rows are asked for: the sixth is the older one of key 6.
-    const page = await loadPage({ files, table: 'partition_status', parts, overlay: new Map(), scan: { where: failed, limit: 2 } })
+    const page = await loadPage({ files, table: 'partition_status', parts, above: NO_LAYERS, scan: { where: failed, limit: 2 } })
     expect(page).toEqual([status('6', 3, 'FAILED')])
   })
 
@@ -233,7 +247,7 @@ describe('a page', () => {
     const above = base.filter((_, i) => i % 3 === 0).map(({ partition_key }) => status(String(partition_key), 2, 'SUCCEEDED'))
     const parts = [await writePart(store, files, 'partition_status', 5, base), await writePart(store, files, 'partition_status', 1, above)]
     const start = createRandom(seed).below(1_000)
-    const source = { files: counting, table: 'partition_status' as const, parts, overlay: new Map<string, LooseRow>() }
+    const source = { files: counting, table: 'partition_status' as const, parts, above: NO_LAYERS }
     const page = await loadPage({ ...source, scan: { where: failed, after: ['a', key(start), key(start)], limit: 100 } })
     const expected = base.slice(start + 1).filter((_, i) => (start + 1 + i) % 3 !== 0)
     expect(page.map(({ partition_key }) => partition_key)).toEqual(expected.slice(0, 100).map(({ partition_key }) => partition_key))

@@ -8,6 +8,7 @@ import { listName } from '../../src/core/keys.js'
 import { floorTo, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { ulidAt } from '../../src/core/ulid.js'
 import { CREATE } from '../../src/storage/object-store.js'
+import { listOf } from '../../src/tables/folded-names.js'
 import { openSegmentNames } from '../../src/tables/snapshot.js'
 import { differingHotRows, loadHotState } from '../../src/turn/hot-state.js'
 import { keepFollowing } from '../../src/turn/keep-following.js'
@@ -42,11 +43,11 @@ const baseFiles = (names: readonly string[]): readonly string[] => names.filter(
 async function drift({ bucket, files }: World, { snapshot, rows, folded }: Workspace): Promise<readonly string[]> {
   if (snapshot === undefined) return ['It stands on nothing.']
   const loaded = await loadHotState({ store: bucket, files }, snapshot)
-  const open = openSegmentNames(snapshot)
+  const [open, remembered] = [openSegmentNames(snapshot), folded].map((names) => new Set(listOf(names))) as [Set<string>, Set<string>]
   return [
     ...differingHotRows(rows, loaded),
-    ...[...open].filter((name) => !folded.has(name)).map((name) => `not folded ${name}`),
-    ...[...folded].filter((name) => !open.has(name)).map((name) => `folded ${name}`),
+    ...[...open].filter((name) => !remembered.has(name)).map((name) => `not folded ${name}`),
+    ...[...remembered].filter((name) => !open.has(name)).map((name) => `folded ${name}`),
     ...(rows.appliedTotal() === loaded.appliedTotal() ? [] : ['applied total']),
   ]
 }

@@ -2,8 +2,8 @@
 
 import { describe, expect, test } from '@jest/globals'
 import { unavailable } from '../../src/core/errors.js'
-import { FRESH_FOLD_AGE_MS_MAX, FRESH_FOLD_EVENTS_MAX } from '../../src/core/limits.js'
-import { HOUR_MS } from '../../src/core/time.js'
+import { CREATION_SKEW_MS_MAX, FRESH_FOLD_AGE_MS_MAX, FRESH_FOLD_EVENTS_MAX } from '../../src/core/limits.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import type { TableName } from '../../src/projections/tables.js'
 import { readFresh } from '../../src/readers/fresh.js'
 import { createReader, type View } from '../../src/readers/reader.js'
@@ -55,6 +55,21 @@ describe('a fresh read', () => {
         expect(await capOf()).toBe(cap)
       }
       expect(calls.filter((call) => call.startsWith('get ledger/'))).toHaveLength(5)
+    })
+  })
+
+  test('sees what was named long before it was created', async () => {
+    const { say, writer, turn, tell, world, fresh } = createStory()
+    await tell(async () => {
+      await turn()
+      await world.time.sleep(10 * MINUTE_MS - (world.time.now() % MINUTE_MS))
+      once(world, 'before', { process: 'slow', operation: 'put', name: 'ledger/' }, async () => {
+        await world.time.sleep(CREATION_SKEW_MS_MAX - 5 * SECOND_MS)
+        await writer('quick').append([say.poolDefined('pool:y', 1)])
+        await turn()
+      })
+      await writer('slow').append([say.poolDefined('pool:x', 1)])
+      expect(await (await fresh()).view?.row('pools', ['pool:x'])).toMatchObject({ max_running: 1 })
     })
   })
 

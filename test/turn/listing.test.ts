@@ -2,15 +2,17 @@
 
 import { describe, expect, test } from '@jest/globals'
 import { keysSha256 } from '../../src/core/keys.js'
-import { MINUTE_MS } from '../../src/core/time.js'
-import { ulidAt } from '../../src/core/ulid.js'
+import { CREATION_SKEW_MS_MAX, WHOLE_LISTING_EVERY_MS } from '../../src/core/limits.js'
+import { floorTo, instantMs, MINUTE_MS, SECOND_MS, stampMs } from '../../src/core/time.js'
+import { ulidAt, ulidTime } from '../../src/core/ulid.js'
 import type { LedgerEvent } from '../../src/events/event.js'
-import { SEGMENT_SCHEMA, segmentMeta, segmentObjectName } from '../../src/ledger/segment.js'
+import { SEGMENT_SCHEMA, segmentMeta, segmentName, segmentObjectName } from '../../src/ledger/segment.js'
+import { createReader } from '../../src/readers/reader.js'
 import { CREATE } from '../../src/storage/object-store.js'
 import { foldOnly } from '../../src/turn/reconcile.js'
 import { inListingOrder } from '../fixtures/listing-order.js'
-import { findMissed } from '../fixtures/roles.js'
-import { createScenario, once } from '../fixtures/scenario.js'
+import { type Decider, findMissed } from '../fixtures/roles.js'
+import { createScenario, once, type Scenario } from '../fixtures/scenario.js'
 import type { World } from '../fixtures/world.js'
 
 const NUMBERS = Array.from({ length: 20 }, (_, i) => i)
@@ -106,6 +108,96 @@ describe('a turn and the listings that it takes', () => {
       expect(await findMissed(world, world.start('keeper'))).toEqual([])
       expect((await turn()).counts.applied).toBe(1)
     })
+    await expectInvariants()
+  })
+})
+
+describe('a turn soon after another', () => {
+  /** A turn that lists all open minutes, publishes, and leaves the next one to list what is recent. */
+  async function foldOne({ say, writer }: Scenario, { turn }: Decider): Promise<void> {
+    await writer().append([say.poolDefined('pool:first', 1)])
+    expect((await turn()).published_count).toBe(1)
+  }
+  const closedThroughIn = async ({ world }: Scenario) =>
+    (await createReader({ store: world.bucket, files: world.files }).latest())?.snapshot.revision.watermarks.closed_through
+  const named = (at: number) => ulidAt(floorTo(at, MINUTE_MS), new Uint8Array(10).fill(7))
+
+  test('finds what was named long before it was created and is acknowledged all the same', async () => {
+    const scenario = createScenario()
+    const { say, writer, decider, tell, world, expectInvariants } = scenario
+    const first = decider()
+    await tell(async () => {
+      await first.turn()
+      await world.time.sleep(10 * MINUTE_MS - (world.time.now() % MINUTE_MS))
+      once(world, 'before', { process: 'slow', operation: 'put', name: 'ledger/' }, async () => {
+        await world.time.sleep(CREATION_SKEW_MS_MAX - 5 * SECOND_MS)
+        await foldOne(scenario, first)
+      })
+      const { head } = await writer('slow').append([say.poolDefined('pool:slow', 1)])
+      expect(stampMs(head.creation_time) - ulidTime(segmentName(head.name))).toBeGreaterThan(CREATION_SKEW_MS_MAX - 5 * SECOND_MS)
+      expect((await first.turn()).counts.applied).toBe(1)
+    })
+    await expectInvariants()
+  })
+
+  test('leaves what nobody acknowledged, and may lie anywhere, to the one that lists all open minutes ten seconds later', async () => {
+    const scenario = createScenario()
+    const { say, decider, tell, world, rows, expectInvariants } = scenario
+    const first = decider()
+    await tell(async () => {
+      await first.turn()
+      await world.time.sleep(10 * MINUTE_MS)
+      await foldOne(scenario, first)
+      const stranded = named(world.time.now() - 4 * MINUTE_MS)
+      await plantHeavySegment(world, stranded, [say.poolDefined('pool:stranded', 1)])
+      expect((await first.turn()).counts.applied).toBe(0)
+      await world.time.sleep(WHOLE_LISTING_EVERY_MS)
+      expect((await first.turn()).counts.applied).toBe(1)
+    })
+    expect(await rows('pools')).toHaveLength(2)
+    await expectInvariants()
+  })
+
+  test('closes no minute that it has not listed, so that what lies there is found by the next one', async () => {
+    const scenario = createScenario()
+    const { say, writer, decider, tell, world, expectInvariants } = scenario
+    const first = decider()
+    await tell(async () => {
+      await first.turn()
+      await world.time.sleep(11 * MINUTE_MS - (world.time.now() % MINUTE_MS) - 2 * SECOND_MS)
+      await foldOne(scenario, first)
+      const closed_through = await closedThroughIn(scenario)
+      await plantHeavySegment(world, named(instantMs(closed_through ?? '') + MINUTE_MS), [say.poolDefined('pool:stranded', 1)])
+      await world.time.sleep(3 * SECOND_MS)
+      await writer().append([say.poolDefined('pool:second', 1)])
+      expect((await first.turn()).counts.applied).toBe(1)
+      expect(await closedThroughIn(scenario)).toBe(closed_through)
+      await world.time.sleep(WHOLE_LISTING_EVERY_MS)
+      expect((await first.turn()).counts.applied).toBe(1)
+      expect(await closedThroughIn(scenario)).not.toBe(closed_through)
+    })
+    await expectInvariants()
+  })
+
+  test('lists all open minutes again where the one before it left something', async () => {
+    const scenario = createScenario()
+    const { say, decider, tell, world, rows, expectInvariants } = scenario
+    const first = decider('first', { reconcile: foldOnly })
+    await tell(async () => {
+      await first.turn()
+      await world.time.sleep(10 * MINUTE_MS)
+      const stranded = [1, 2, 3].map((number) =>
+        ulidAt(floorTo(world.time.now() - 4 * MINUTE_MS, MINUTE_MS), new Uint8Array(10).fill(number)),
+      )
+      for (const [index, name] of stranded.entries()) await plantHeavySegment(world, name, [say.poolDefined(`pool:${index}`, 1)])
+      const slow = world.intercept(({ phase, operation }) =>
+        phase === 'before' && operation === 'get' ? world.time.sleep(SECOND_MS) : undefined,
+      )
+      expect((await first.turn()).more).toBe(true)
+      slow()
+      await first.turn()
+    })
+    expect(await rows('pools')).toHaveLength(3)
     await expectInvariants()
   })
 })
