@@ -10,11 +10,14 @@ import {
   CLOSED_MINUTE_SLACK_MS,
   COLLECT_CLAIM_PAGES_MAX,
   COLLECT_CLAIMS_MAX,
+  CREATION_SKEW_MS_MAX,
   FILE_ROWS_MAX,
   LISTING_WINDOW_MS,
   PACK_BYTES_FULL,
   READER_PIN_MS,
   START_CLAIM_KEPT_MS,
+  STORE_CLOCKS_APART_MS,
+  WHOLE_LISTING_EVERY_MS,
 } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { RETENTION } from '../../src/projections/retention.js'
@@ -55,8 +58,10 @@ export type Amount = { readonly count: number; readonly bytes: number }
 export type Stock = Readonly<Record<Kind, Amount>>
 
 const WEEK_S = s(7 * DAY_MS)
-/** What a turn lists: minutes that are not closed, and the one that runs. */
+/** Minutes that are not closed, and the one that runs: what a turn lists once in `WHOLE_LISTING_EVERY_MS`. */
 const OPEN_S = s(CLOSED_MINUTE_SLACK_MS) + 90
+/** What the others list: from a minute's beginning on, which is half a minute away. */
+const RECENT_S = s(CREATION_SKEW_MS_MAX + STORE_CLOCKS_APART_MS) + 30
 const START_ENTRY_BYTES = 400
 const CLAIM_BYTES = 1_500
 const CHAIN_ENTRY_BYTES = 150
@@ -181,9 +186,11 @@ export function callsOfDay(flow: Flow, coefficients: Coefficients, setting: Sett
   const stock = stockAfter(flow, coefficients, setting, seconds)
   const kept = keptPublishes(flow, seconds, look_s)
   const revisions_per_s = publishes_per_s + merges_per_s
-  const open = segments_per_s * OPEN_S
   const pagesOf = (names: number) => Math.max(1, Math.ceil(names / PAGE_SIZE))
-  const open_pages = pagesOf(open) * (open > PAGE_SIZE ? 2 : 1)
+  const listingsOf = (names: number) => pagesOf(names) * (names > PAGE_SIZE ? 2 : 1)
+  const whole_per_s = Math.min(publishes_per_s, 1 / s(WHOLE_LISTING_EVERY_MS))
+  const recent = segments_per_s * (RECENT_S + 1 / publishes_per_s)
+  const listings_per_s = whole_per_s * listingsOf(segments_per_s * OPEN_S) + (publishes_per_s - whole_per_s) * listingsOf(recent)
   // It reads what was published since the look before it, begins a minute early, and walks back to the last full page.
   const since_s = Math.min(seconds, look_s + s(MINUTE_MS))
   const walked = Math.min(revisions_per_s * seconds, page_revisions / 2)
@@ -201,7 +208,7 @@ export function callsOfDay(flow: Flow, coefficients: Coefficients, setting: Sett
       'claims and starts': (flow.claims_per_s + flow.start_entries_per_s) * day,
       'L0 files': publishes_per_s * publish.l0_files * day,
       'revisions and pointer': publishes_per_s * coefficients.turn_puts_besides_files * day,
-      'listings by turns': publishes_per_s * open_pages * day,
+      'listings by turns': listings_per_s * day,
       merges: merges_per_s * (coefficients.merge_files + coefficients.merge_puts_besides_files) * day,
       packs: packing * (3 + 2 * pagesOf(page_segments) + pagesOf(stock.revisions.count)),
       'listings by maintenance':

@@ -8,6 +8,7 @@ import {
   loadedOnce,
   type Overlay,
   overlayAfter,
+  overlayOfPreview,
   overlayRow,
   overlayRowCount,
   overlayRows,
@@ -126,6 +127,21 @@ describe('overlay', () => {
       ['b', 2],
     ])
     expect([first.file.reads, second.file.reads]).toEqual([1, 1])
+  })
+
+  test('a preview has its own rows over those of files, which are read when somebody asks', async () => {
+    const { overlay, file } = inFile(with_(EMPTY_OVERLAY, 1, 'a', 'b', 'c'), 2, 'b')
+    const previews = [1, 2].map((number) =>
+      overlayOfPreview(overlay, 3, new Map([['pools', rowsByKey('pools', [pool(`new-${number}`, 3)])]])),
+    )
+    expect(file.reads).toBe(0)
+    const seen = await Promise.all(previews.map(async (preview) => [...(await rows(preview)).keys()].sort()))
+    expect(seen).toEqual([
+      ['a', 'b', 'c', 'new-1'],
+      ['a', 'b', 'c', 'new-2'],
+    ])
+    expect([...(await rows(overlay)).keys()].sort()).toEqual(['a', 'b', 'c'])
+    expect(file.reads).toBe(1)
   })
 
   test('a merge takes away files that nobody has read', async () => {

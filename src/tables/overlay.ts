@@ -22,7 +22,13 @@ export type RowsToLoad = { readonly row_count: number; readonly load: () => Prom
 type Waiting = RowsToLoad & { readonly sequence: number }
 
 /** What is decoded, and above it what is not: loading moves the one into the other, and changes no answer. */
-type TableOverlay = { layers: Layers; waiting: readonly Waiting[]; loading?: Promise<Layers> | undefined }
+type TableOverlay = {
+  layers: Layers
+  waiting: readonly Waiting[]
+  /** What a preview lies over and has not asked for: it is loaded where it is, for all previews of it. */
+  under?: TableOverlay | undefined
+  loading?: Promise<Layers> | undefined
+}
 
 export type Overlay = ReadonlyMap<TableName, TableOverlay>
 
@@ -41,10 +47,23 @@ export function overlayWith(overlay: Overlay, sequence: number, above: ReadonlyM
   return next
 }
 
+/** The overlay of a preview: rows that no file has, over one whose files stay unread until somebody asks for their table. */
+export function overlayOfPreview(overlay: Overlay, sequence: number, above: ReadonlyMap<TableName, RowsByKey>): Overlay {
+  const next = new Map(overlay)
+  for (const [table, rows] of above) {
+    const waiting = [{ sequence, row_count: rows.size, load: async () => rows }]
+    next.set(table, { layers: NO_LAYERS, waiting, under: overlay.get(table) })
+  }
+  return next
+}
+
 /** All rows of a table above the base; its files are read and decoded with the first question. */
 export async function layersOf(overlay: Overlay, table: TableName): Promise<Layers> {
   const own = overlay.get(table)
-  if (own === undefined) return NO_LAYERS
+  return own === undefined ? NO_LAYERS : loaded(table, own)
+}
+
+async function loaded(table: TableName, own: TableOverlay): Promise<Layers> {
   if (own.waiting.length === 0) return own.layers
   own.loading ??= load(table, own).finally(() => {
     own.loading = undefined
@@ -53,13 +72,12 @@ export async function layersOf(overlay: Overlay, table: TableName): Promise<Laye
 }
 
 async function load(table: TableName, own: TableOverlay): Promise<Layers> {
-  const { waiting } = own
+  const { waiting, under } = own
+  const below = under === undefined ? own.layers : await loaded(table, under)
   const read = await Promise.all(waiting.map((file) => file.load()))
-  own.layers = read.reduce(
-    (layers, rows, i) => pile(table, [...layers, { rows, last_sequence: (waiting[i] as Waiting).sequence }]),
-    own.layers,
-  )
+  own.layers = read.reduce((layers, rows, i) => pile(table, [...layers, { rows, last_sequence: (waiting[i] as Waiting).sequence }]), below)
   own.waiting = []
+  own.under = undefined
   return own.layers
 }
 

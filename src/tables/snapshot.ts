@@ -10,10 +10,10 @@ import { readIntact } from '../storage/read-intact.js'
 import { type FoldedNames, NO_NAMES, namesAfter, withNames } from './folded-names.js'
 import {
   EMPTY_OVERLAY,
-  layersOf,
   loadedOnce,
   type Overlay,
   overlayAfter,
+  overlayOfPreview,
   overlayRowCount,
   overlayWith,
   type RowsToLoad,
@@ -253,19 +253,16 @@ export function snapshotAfterPublish(
 }
 
 /** A preview of the revision after this one: for readers alone, and never the ground of another snapshot. */
-export async function previewOf(
+export function previewOf(
   { revision, checkpoint, deltas, overlay }: Snapshot,
   changed: ChangedRows,
   { fold_time, retention, ...unpublished }: Omit<Unpublished, 'tables'> & Pick<Revision, 'retention'> & { readonly fold_time: number },
-): Promise<Snapshot> {
-  const tables = new Set(changed.keys())
-  // Decoded in the snapshot's own overlay: each preview of it would do it again.
-  await Promise.all([...tables].map((table) => layersOf(overlay, table)))
+): Snapshot {
   return {
     revision: { ...revision, retention, fold_time: instantText(fold_time) },
     checkpoint,
     deltas,
-    overlay: overlayWith(overlay, revision.sequence + 1, changed),
-    unpublished: { ...unpublished, tables },
+    overlay: overlayOfPreview(overlay, revision.sequence + 1, changed),
+    unpublished: { ...unpublished, tables: new Set(changed.keys()) },
   }
 }

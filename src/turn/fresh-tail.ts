@@ -91,7 +91,7 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
         await foldSegments(deps, standing.rows, lookupIn(deps, filters, standing), folded.pending, await readSegments(store, slice))
         folded.heads.push(...slice)
       }
-      folded.view ??= await viewOfFolded(snapshot)
+      folded.view ??= viewOfFolded(snapshot)
       return folded.view
     } catch (error) {
       // What is half folded is nothing. The turn meets the same trouble, and says what it is.
@@ -130,7 +130,7 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
     return [...unfolded]
   }
 
-  async function viewOfFolded(snapshot: Snapshot): Promise<View> {
+  function viewOfFolded(snapshot: Snapshot): View {
     const { rows } = standing
     rows.stamp(snapshot.revision.sequence + 1)
     fold_count += 1
@@ -142,7 +142,7 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
       fold_time: pending.fold_time,
       retention: retentionIn(rows, deps.retention),
     }
-    return reader.viewOf(await previewOf(snapshot, rows.dirtyRows(), preview))
+    return reader.viewOf(previewOf(snapshot, rows.dirtyRows(), preview))
   }
 
   return { read: shared(read) }
