@@ -18,6 +18,7 @@ import {
   START_CLAIM_KEPT_MS,
   STORE_CLOCKS_APART_MS,
   WHOLE_LISTING_EVERY_MS,
+  WRITE_MS_MAX,
 } from '../../src/core/limits.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { RETENTION } from '../../src/projections/retention.js'
@@ -60,8 +61,8 @@ export type Stock = Readonly<Record<Kind, Amount>>
 const WEEK_S = s(7 * DAY_MS)
 /** Minutes that are not closed, and the one that runs: what a turn lists once in `WHOLE_LISTING_EVERY_MS`. */
 const OPEN_S = s(CLOSED_MINUTE_SLACK_MS) + 90
-/** What the others list: from a minute's beginning on, which is half a minute away. */
-const RECENT_S = s(CREATION_SKEW_MS_MAX + STORE_CLOCKS_APART_MS) + 30
+/** What the others list: from the beginning of the minute after that, which is half a minute away. */
+const RECENT_S = s(CREATION_SKEW_MS_MAX + WRITE_MS_MAX + STORE_CLOCKS_APART_MS) - 30
 const START_ENTRY_BYTES = 400
 const CLAIM_BYTES = 1_500
 const CHAIN_ENTRY_BYTES = 150

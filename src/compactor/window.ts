@@ -12,7 +12,7 @@ import { type Link, readEachRevision, readPointer, readRevision } from '../table
 import { openVolumes } from '../tables/volume.js'
 import { readRestoreMark } from './backup/manifest.js'
 
-/** Names of unfolded segments in closed minutes of the window. Those of open minutes every turn finds by itself. */
+/** Names of unfolded segments in closed minutes of the window. Those of open minutes turns find by themselves. */
 export type MissedLook = () => Promise<string[]>
 
 /** One look, without a memory. */

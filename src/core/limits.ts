@@ -225,10 +225,13 @@ export const LISTING_WINDOW_LOCAL_MS = HOUR_MS
 
 /** How far an object's creation may lie from the minute of its name; less than the slack by more than a listing takes. */
 export const CREATION_SKEW_MS_MAX = 2 * MINUTE_MS
+/** From its creation stamp until a write can be seen: a folder says beyond it that the write was late, and a request to Google
+ *  Cloud Storage is given up. */
+export const WRITE_MS_MAX = 30 * SECOND_MS
 /** How far the clocks of one store's servers may lie apart, and more than any does. */
 export const STORE_CLOCKS_APART_MS = 10 * SECOND_MS
 /** Where turns follow one another, one in so many lists all minutes that are open, and the others those in which
- *  something may still be acknowledged: what nobody acknowledged waits for so long. */
+ *  something may still be acknowledged. */
 export const WHOLE_LISTING_EVERY_MS = 10 * SECOND_MS
 /** A minute is closed when it ended this long before T0. */
 export const CLOSED_MINUTE_SLACK_MS = 5 * MINUTE_MS

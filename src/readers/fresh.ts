@@ -78,7 +78,7 @@ export const listedAfter = (view: View | undefined): number =>
   view === undefined ? 0 : recentListingAfter(view.snapshot.revision.watermarks)
 
 /** The barrier: list the tail; when nothing in it is new, the view is as fresh as this listing. */
-export async function listUnfolded({ tables }: Reader, view: View | undefined): Promise<readonly SegmentHead[]> {
+export async function listUnfolded({ tables }: Reader, view: View | undefined, after = listedAfter(view)): Promise<readonly SegmentHead[]> {
   const folded = view === undefined ? NO_NAMES : openSegmentNames(view.snapshot)
-  return (await listSegments(tables.store, listedAfter(view), (name) => isAmong(folded, name))).segments
+  return (await listSegments(tables.store, after, (name) => isAmong(folded, name))).segments
 }

@@ -2,6 +2,7 @@
 
 import { stampMs } from '../core/time.js'
 import { TABLE_NAMES, type TableName } from '../projections/tables.js'
+import { wholeListingAfter } from '../tables/listed-after.js'
 import { tableOverlayRowCount } from '../tables/overlay.js'
 import { partsOf } from '../tables/snapshot.js'
 import { listUnfolded } from './fresh.js'
@@ -31,7 +32,8 @@ type TableStats = {
 
 export async function readStats({ clock }: { readonly clock: { readonly now: () => number } }, reader: Reader): Promise<Stats> {
   const view = await reader.latest()
-  const unfolded = await listUnfolded(reader, view)
+  // All open minutes: what nobody acknowledged is unfolded as well.
+  const unfolded = await listUnfolded(reader, view, view === undefined ? 0 : wholeListingAfter(view.snapshot.revision.watermarks))
   const oldest = Math.min(...unfolded.map(({ creation_time }) => stampMs(creation_time)))
   const lag_ms = unfolded.length === 0 ? 0 : Math.max(0, clock.now() - oldest)
   const behind = {

@@ -7,7 +7,7 @@ import { closeSync, existsSync, linkSync, mkdirSync, openSync, unlinkSync } from
 import { resolve } from 'node:path'
 import { assert, messageOf, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
-import { CREATION_SKEW_MS_MAX } from '../core/limits.js'
+import { WRITE_MS_MAX } from '../core/limits.js'
 import { type Clock, MINUTE_MS, stampMs } from '../core/time.js'
 import {
   createDurability,
@@ -181,7 +181,7 @@ async function putObject(local: Local, place: ObjectPlace, bytes: Uint8Array, op
     kind: 'stored',
     head: headOf(place.name, generation, stored),
     server_time: now_ms,
-    late: now_ms - stamp.at_ms > CREATION_SKEW_MS_MAX,
+    late: now_ms - stamp.at_ms > WRITE_MS_MAX,
   }
 }
 

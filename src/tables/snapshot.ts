@@ -196,17 +196,18 @@ function filesToLoad({ store, files }: TableStore, delta: Revision): DeltaFiles 
 }
 
 const namesOfCheckpoints = new WeakMap<Checkpoint, FoldedNames>()
-const namesOfRevisions = new WeakMap<Revision, FoldedNames>()
+const namesOfSnapshots = new WeakMap<object, FoldedNames>()
 
-/** Segments folded at this revision that a listing from its last closed minute may still show. Made once for each checkpoint and
- *  revision, which all snapshots of a process share. */
-export function openSegmentNames({ revision, checkpoint, deltas }: Pick<Snapshot, 'revision' | 'checkpoint' | 'deltas'>): FoldedNames {
-  const known = namesOfRevisions.get(revision)
+/** Segments folded at this revision that a listing from its last closed minute may still show. Made once for each snapshot, from
+ *  what its checkpoint has. */
+export function openSegmentNames(snapshot: Pick<Snapshot, 'revision' | 'checkpoint' | 'deltas'>): FoldedNames {
+  const known = namesOfSnapshots.get(snapshot)
   if (known !== undefined) return known
+  const { revision, checkpoint, deltas } = snapshot
   const below = namesOfCheckpoints.get(checkpoint) ?? withNames(NO_NAMES, checkpoint.open_segments)
   namesOfCheckpoints.set(checkpoint, below)
   const names = stillOpen(withNames(below, segmentsOf(deltas)), revision)
-  namesOfRevisions.set(revision, names)
+  namesOfSnapshots.set(snapshot, names)
   return names
 }
 

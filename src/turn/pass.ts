@@ -50,6 +50,8 @@ export type Pass = {
   readonly listed_after: number
   /** The last minute that a published revision closed. */
   readonly closed_through: number
+  /** The instant at which all open minutes were listed, now or by a turn before, and nothing is left of what they showed. */
+  readonly whole_at: number
   queue: SegmentHead[]
   pending: Pending
   /** How old the oldest thing was that this turn found unfolded: what workers were told meanwhile was as old. */
@@ -70,7 +72,10 @@ export type Pass = {
 }
 
 /** What the process remembers of the turns before this one. */
-type Remembered = Pick<Pass, 'outage_ms' | 'unheard_hold_ms' | 'listing'>
+type Remembered = Pick<Pass, 'outage_ms' | 'unheard_hold_ms' | 'listing'> & {
+  /** T0 of the last turn of this process that listed all open minutes and folded all of it. */
+  readonly whole_at: number
+}
 
 type Listing = 'whole' | 'recent'
 
@@ -87,6 +92,7 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     pending: pendingAfter(revision),
     lag_ms: 0,
     ...remembered,
+    whole_at: remembered.listing === 'whole' ? floorTo(server_time, SECOND_MS) : remembered.whole_at,
     hold_until: null,
     more: false,
     published_count: 0,
@@ -129,11 +135,9 @@ export function takeSlice({ queue }: Pick<Pass, 'queue'>, events_max = SLICE_EVE
   return queue.splice(0, count)
 }
 
-/** The last minute whose end is five minutes past at T0, but none that still has a segment to fold, none that was not listed
- *  now, and never back. */
+/** The last minute whose end was five minutes past when it was listed, but none that still has a segment to fold, and never back. */
 export function closedThrough(pass: Pass): number {
-  if (pass.listing === 'recent') return pass.closed_through
-  const byTime = floorTo(pass.now - CLOSED_MINUTE_SLACK_MS, MINUTE_MS) - MINUTE_MS
+  const byTime = floorTo(pass.whole_at - CLOSED_MINUTE_SLACK_MS, MINUTE_MS) - MINUTE_MS
   const beforeUnread = pass.queue.reduce(
     (earliest, { segment_name }) => Math.min(earliest, floorTo(ulidTime(segment_name), MINUTE_MS) - MINUTE_MS),
     byTime,
@@ -144,7 +148,7 @@ export function closedThrough(pass: Pass): number {
 /** Everything acknowledged before this is in the revision: T0, unless something that was listed is still to be folded. */
 export function processedThrough(pass: Pass, before: Revision | undefined): number {
   const claimed = before === undefined ? 0 : instantMs(before.watermarks.last_processed_at)
-  const oldestUnread = Math.min(...pass.queue.slice(0, 1).map(({ creation_time }) => stampMs(creation_time)))
+  const oldestUnread = pass.queue.reduce((oldest, { creation_time }) => Math.min(oldest, stampMs(creation_time)), Number.POSITIVE_INFINITY)
   return Math.max(claimed, Math.min(pass.now, floorTo(oldestUnread, SECOND_MS)))
 }
 

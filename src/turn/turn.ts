@@ -86,8 +86,8 @@ export function createTurn(deps: TurnDeps): Turn {
   let checked_at = deps.clock.elapsed()
   /** Also after an error, which forgets the workspace. */
   let has_seen_pointer = false
-  /** When this process has listed all open minutes and folded what it found. */
-  let whole_listed_at = Number.NEGATIVE_INFINITY
+  /** When this process has listed all open minutes and folded what it found, by its own clock and by the store's. */
+  let whole: Whole | undefined
   const outages = createOutages()
 
   async function follow(): Promise<number> {
@@ -193,8 +193,9 @@ export function createTurn(deps: TurnDeps): Turn {
     const outage_ms = outages.before(revision, server_time, deps.clock.elapsed())
     const isBlind = outages.isBlind(revision, server_time)
     const unheard_hold_ms = isBlind ? TURN_GAP_HOLD_MS_MAX : unheardHoldMs(deps.unheard?.(), workspace.rows, server_time)
-    const isWhole = deps.clock.elapsed() - whole_listed_at >= WHOLE_LISTING_EVERY_MS
-    const pass = beginPass(deps, workspace, server_time, { outage_ms, unheard_hold_ms, listing: isWhole ? 'whole' : 'recent' })
+    const isRecent = whole !== undefined && deps.clock.elapsed() - whole.listed_at < WHOLE_LISTING_EVERY_MS
+    const listing = isRecent ? 'recent' : 'whole'
+    const pass = beginPass(deps, workspace, server_time, { outage_ms, unheard_hold_ms, listing, whole_at: whole?.at ?? 0 })
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
     for (;;) {
@@ -216,7 +217,7 @@ export function createTurn(deps: TurnDeps): Turn {
       }
       if (isLast) {
         pass.more = !isDone
-        if (pass.listing === 'whole') whole_listed_at = pass.queue.length === 0 ? pass.started : Number.NEGATIVE_INFINITY
+        whole = wholeAfter(whole, pass)
         return pass
       }
     }
@@ -287,6 +288,14 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   return { run: (request = {}) => alone(() => runAlone(request)), follow: () => alone(followAlone), workspace: () => workspace }
+}
+
+type Whole = { readonly listed_at: number; readonly at: number }
+
+/** Where a turn has left something, the next one lists all. */
+function wholeAfter(before: Whole | undefined, { listing, queue, started, now }: Pass): Whole | undefined {
+  if (queue.length > 0) return undefined
+  return listing === 'whole' ? { listed_at: started, at: now } : before
 }
 
 /** As the pass read it, and what has passed since by this process's own clock. */

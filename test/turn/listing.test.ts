@@ -179,6 +179,23 @@ describe('a turn soon after another', () => {
     await expectInvariants()
   })
 
+  test('closes what an earlier one has listed, where those that list all open minutes publish nothing', async () => {
+    const scenario = createScenario()
+    const { decider, tell, world, expectInvariants } = scenario
+    const first = decider()
+    await tell(async () => {
+      await first.turn()
+      for (let minute = 0; minute < 12; minute++) {
+        await world.time.sleep(MINUTE_MS - SECOND_MS)
+        expect((await first.turn()).published_count).toBe(0)
+        await world.time.sleep(SECOND_MS)
+        await foldOne(scenario, first)
+      }
+      expect(world.time.now() - instantMs((await closedThroughIn(scenario)) ?? '')).toBeLessThan(8 * MINUTE_MS)
+    })
+    await expectInvariants()
+  })
+
   test('lists all open minutes again where the one before it left something', async () => {
     const scenario = createScenario()
     const { say, decider, tell, world, rows, expectInvariants } = scenario
