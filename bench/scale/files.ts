@@ -18,7 +18,8 @@ export async function benchFiles(report: Report, { is_quick }: SuiteOptions, lar
   clock.advance(LISTING_WINDOW_LOCAL_MS + ORPHAN_AGE_MS)
   const { left } = await packSegments(deps, { whole: true })
   if (left.length > 0) throw new Error(left.join(' '))
-  await collectAll(deps)
+  // A look stops after two minutes, and the next one goes on.
+  while ((await collectAll(deps)).deleted_count > 0) clock.advance(ORPHAN_AGE_MS)
   const events = (await reader.latest())?.snapshot.revision.applied_total ?? 0
   const { objects } = await listAll(store, '')
   report.add({
@@ -32,18 +33,23 @@ export async function benchFiles(report: Report, { is_quick }: SuiteOptions, lar
   })
 }
 
-/** Segments and revisions of a page that is not full stay single: up to 1,000 revisions of them, whatever came before. */
+/** Segments and revisions of a page that is not full stay single: up to 1,000 revisions of them, whatever came before. The first
+ *  merge after its last revision writes the page. How many turns it took. */
 async function fillPage(large: BenchWorkspace): Promise<number> {
   const { reader, appender, turn } = large
-  const sequence = async () => (await reader.latest())?.sequence ?? 0
-  // The merge that makes the page is its last revision.
-  const missing = CHAIN_PAGE_REVISIONS - 1 - ((await sequence()) % CHAIN_PAGE_REVISIONS)
-  const first_run = await nextRun(large)
-  const events = large.runs({ runs: Math.ceil(missing / STEADY_EVENTS_PER_RUN), first_run }).slice(0, missing)
-  for (const event of events) {
+  const revisions = async () => (await reader.latest())?.sequence ?? 0
+  const page = CHAIN_PAGE_REVISIONS
+  const full = Math.ceil((await revisions()) / page) * page
+  const runs = Math.ceil(page / STEADY_EVENTS_PER_RUN) + 1
+  let turns = 0
+  for (const event of large.runs({ runs, first_run: await nextRun(large) })) {
+    if ((await revisions()) > full) break
     await appender.append([event])
-    await turn.run()
+    const { merge_due } = await turn.run()
+    // As maintenance would: every revision that can be opened needs the files of all deltas since its checkpoint.
+    if (merge_due) await large.merge()
+    turns += 1
   }
   await large.merge()
-  return events.length
+  return turns
 }
