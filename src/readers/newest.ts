@@ -1,9 +1,9 @@
 // Rows of a table, newest first. Tables are sorted by their key, which says nothing of time, so a page is found by reading
-// all rows that fit and keeping the newest: first those of an hour, and only where these are too few those of a day, of a
-// month, of the month before that, and so on. Memory is that of a page; the time is that of the rows that fit.
+// all rows that fit and keeping the newest: first those of five minutes, and only where these are too few those of an hour, of a
+// day, of a month, of the month before that, and so on. Memory is that of a page; the time is that of the rows that fit.
 
 import { compareText } from '../core/order.js'
-import { DAY_MS, HOUR_MS, instantMs } from '../core/time.js'
+import { DAY_MS, HOUR_MS, instantMs, MINUTE_MS } from '../core/time.js'
 import type { LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
 import type { Condition } from '../tables/table-files.js'
 import type { View } from './reader.js'
@@ -30,7 +30,7 @@ type NewestAsked<Row> = {
 
 /** Files say which instants they have, so that one too many costs little where it finds little. */
 const MONTH_MS = 30 * DAY_MS
-const WINDOWS_MS = [HOUR_MS, DAY_MS, MONTH_MS] as const
+const WINDOWS_MS = [5 * MINUTE_MS, HOUR_MS, DAY_MS, MONTH_MS] as const
 const PAGE_ROWS = 5_000
 
 export async function readNewest<Name extends TableName>(
