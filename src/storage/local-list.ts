@@ -2,6 +2,7 @@
 // full. Only the folders on the way and those that the page needs are read, each once while it does not change.
 
 import { readdirSync, statSync } from 'node:fs'
+import { firstIndex } from '../core/sorted.js'
 import { isFsError, whenThere } from './local-file.js'
 import { headOf, readStoredHead } from './local-object.js'
 import { bucketStart, componentOf, folderOf, isBucket, OWN_FOLDER, parseGenerationFile } from './local-path.js'
@@ -109,7 +110,8 @@ function pushPresent(found: Entry[], folder: Folder, request: ListRequest, sweep
   const { prefix, start_after, page_size } = request
   const { entries } = folder
   let left = page_size + 1
-  for (let index = firstAfter(entries, start_after); index < entries.length && left > 0; index++) {
+  const first = start_after === undefined ? 0 : firstIndex(entries, ({ name }) => name > start_after)
+  for (let index = first; index < entries.length && left > 0; index++) {
     const entry = entries[index] as Entry
     if (!entry.name.startsWith(prefix)) continue
     const head = entry.generation > 1 ? headOfEntry(entry) : undefined
@@ -120,18 +122,6 @@ function pushPresent(found: Entry[], folder: Folder, request: ListRequest, sweep
     found.push(entry)
     left--
   }
-}
-
-function firstAfter(entries: readonly Entry[], start_after: string | undefined): number {
-  if (start_after === undefined) return 0
-  let low = 0
-  let high = entries.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if ((entries[middle] as Entry).name > start_after) high = middle
-    else low = middle + 1
-  }
-  return low
 }
 
 /** `undefined` when it was swept away since the folder was read: then it is gone, or was replaced after the listing began. */

@@ -2,6 +2,7 @@
 // time is whatever clock it is given. Several stores on one state are several processes on one bucket.
 
 import { crc32cHex } from '../core/hash.js'
+import { firstIndex } from '../core/sorted.js'
 import { type Clock, instantText } from '../core/time.js'
 import type { DeleteAnswer, GetAnswer, HeadAnswer, ListAnswer, ObjectHead, ObjectStore, PutAnswer, PutOptions } from './object-store.js'
 import { CREATE, PAGE_SIZE } from './object-store.js'
@@ -98,14 +99,3 @@ function deleteObject(state: MemoryState, name: string, if_generation: string): 
 
 const firstIndexFrom = (names: readonly string[], name: string): number => firstIndex(names, (other) => other >= name)
 const firstIndexAfter = (names: readonly string[], name: string): number => firstIndex(names, (other) => other > name)
-
-function firstIndex(names: readonly string[], isPast: (name: string) => boolean): number {
-  let low = 0
-  let high = names.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isPast(names[middle] as string)) high = middle
-    else low = middle + 1
-  }
-  return low
-}

@@ -2,6 +2,7 @@
 // key ranges say which, so that a key that is nowhere opens no file. It never takes an older row for the newest.
 
 import { missing } from '../core/errors.js'
+import { firstIndex } from '../core/sorted.js'
 import { compareKeys, keyText, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { type Filter, filterKeyOf, type KeyDigest, keyDigest, mightContain, openFilter } from './bloom.js'
@@ -118,23 +119,12 @@ const admittedBy = (table: TableName, filter: Filter, keys: readonly WantedKey[]
 
 /** Which of the sorted keys this part may have. */
 async function candidatesOf({ table, filters }: RowSource, part: Part, sorted: readonly WantedKey[]): Promise<readonly RowKey[]> {
-  const start = firstIndex(sorted, (key) => compareKeys(key, part.min_key) >= 0)
-  const end = firstIndex(sorted, (key) => compareKeys(key, part.max_key) > 0)
+  const start = firstIndex(sorted, ({ key }) => compareKeys(key, part.min_key) >= 0)
+  const end = firstIndex(sorted, ({ key }) => compareKeys(key, part.max_key) > 0)
   if (start >= end) return []
   const inRange = sorted.slice(start, end)
   const asked = filters(part)
   const filter = asked instanceof Promise ? await asked : asked
   if (filter === undefined) return inRange.map(({ key }) => key)
   return admittedBy(table, filter, inRange).map(({ key }) => key)
-}
-
-function firstIndex(sorted: readonly WantedKey[], isPast: (key: RowKey) => boolean): number {
-  let low = 0
-  let high = sorted.length
-  while (low < high) {
-    const middle = (low + high) >>> 1
-    if (isPast((sorted[middle] as WantedKey).key)) high = middle
-    else low = middle + 1
-  }
-  return low
 }

@@ -3,6 +3,7 @@
 // for a page of it.
 
 import { assert } from '../core/errors.js'
+import { firstIndex } from '../core/sorted.js'
 import { compareKeys, keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName, tableNamed } from '../projections/tables.js'
 import type { ColdPart } from './cold/list.js'
 import { rowFilter } from './condition.js'
@@ -109,7 +110,7 @@ function firstRows({ table, above, scan: { where = [], after, limit } }: PageSou
   const isWanted = (key: RowKey) => place(key) >= 0 && (after === undefined || compareKeys(key, after) > 0)
   const first = inKeyOrder(table, above).flatMap((sorted) => {
     const ofLayer: PlacedRow[] = []
-    for (let i = firstWhere(sorted, isWanted); i < sorted.length && ofLayer.length < limit; i++) {
+    for (let i = firstIndex(sorted, ({ key }) => isWanted(key)); i < sorted.length && ofLayer.length < limit; i++) {
       const candidate = sorted[i] as PlacedRow
       if (place(candidate.key) > 0) break
       if (fits(candidate.row) && isNewest(above, table, candidate.row)) ofLayer.push(candidate)
@@ -117,17 +118,6 @@ function firstRows({ table, above, scan: { where = [], after, limit } }: PageSou
     return ofLayer
   })
   return first.sort((left, right) => compareKeys(left.key, right.key)).slice(0, limit)
-}
-
-/** Of the first key that is wanted, as all after it are. */
-function firstWhere(sorted: readonly PlacedRow[], isWanted: (key: RowKey) => boolean): number {
-  let low = 0
-  for (let high = sorted.length; low < high; ) {
-    const middle = (low + high) >>> 1
-    if (isWanted((sorted[middle] as PlacedRow).key)) high = middle
-    else low = middle + 1
-  }
-  return low
 }
 
 function countBefore(rows: readonly PlacedRow[], key: RowKey): number {

@@ -193,8 +193,7 @@ export function createTurn(deps: TurnDeps): Turn {
     const outage_ms = outages.before(revision, server_time, deps.clock.elapsed())
     const isBlind = outages.isBlind(revision, server_time)
     const unheard_hold_ms = isBlind ? TURN_GAP_HOLD_MS_MAX : unheardHoldMs(deps.unheard?.(), workspace.rows, server_time)
-    const isRecent = whole !== undefined && deps.clock.elapsed() - whole.listed_at < WHOLE_LISTING_EVERY_MS
-    const listing = isRecent ? 'recent' : 'whole'
+    const listing = isLately(whole, deps.clock.elapsed(), server_time) ? 'recent' : 'whole'
     const pass = beginPass(deps, workspace, server_time, { outage_ms, unheard_hold_ms, listing, whole_at: whole?.at ?? 0 })
     pass.queue = await listQueue(request, pass)
     pass.lag_ms = lagOf(pass)
@@ -291,6 +290,10 @@ export function createTurn(deps: TurnDeps): Turn {
 }
 
 type Whole = { readonly listed_at: number; readonly at: number }
+
+/** By both clocks: a process that was suspended counts nothing meanwhile, and a store's clock may be set back. */
+const isLately = (whole: Whole | undefined, elapsed: number, server_time: number): boolean =>
+  whole !== undefined && Math.max(elapsed - whole.listed_at, server_time - whole.at) < WHOLE_LISTING_EVERY_MS
 
 /** Where a turn has left something, the next one lists all. */
 function wholeAfter(before: Whole | undefined, { listing, queue, started, now }: Pass): Whole | undefined {

@@ -1,4 +1,5 @@
-// How much a page of runs, newest first, reads: runs of the last hour where these are enough, and not those of a month.
+// How much a page of runs, newest first, reads: runs of the last minutes or of the last hour where these are enough, and not those
+// of a month.
 
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { View } from '../../src/readers/reader.js'
@@ -42,11 +43,11 @@ async function readPage(limit: number): Promise<readonly [readonly string[], num
   return [rows.map(({ run_key }) => run_key), count]
 }
 
-test('a page that the last hour fills reads the runs of that hour alone', async () => {
+test('a page that the last five minutes fill reads the runs of those alone', async () => {
   expect(await readPage(1)).toEqual([['user:third-2'], 2])
 })
 
-test('a longer one reads on: those of a day, of a month', async () => {
-  expect(await readPage(2)).toEqual([['user:third-2', 'user:third-1'], 2 + 3])
+test('a longer one reads on: those of an hour, of a day, of a month', async () => {
+  expect(await readPage(2)).toEqual([['user:third-2', 'user:third-1'], 2 + 2 + 3])
   expect((await readPage(4))[0]).toEqual(['user:third-2', 'user:third-1', 'user:third-0', 'user:second-2'])
 })

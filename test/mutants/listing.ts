@@ -10,6 +10,11 @@ const TURN = 'src/turn/turn.ts'
 
 export const LISTING: readonly Mutant[] = [
   {
+    name: 'all open minutes listed by a clock that stands while its process is suspended',
+    edits: [{ file: TURN, find: 'Math.max(elapsed - whole.listed_at, server_time - whole.at)', replace: '(elapsed - whole.listed_at)' }],
+    killed_by: turn('listing', 'lists all open minutes again in a process that was suspended, whose own clock counted nothing'),
+  },
+  {
     name: 'listing that takes what was created for what can be seen',
     edits: [{ file: LISTED_AFTER, find: ' - WRITE_MS_MAX', replace: '' }],
     killed_by: {
@@ -71,7 +76,7 @@ export const LISTING: readonly Mutant[] = [
   },
   {
     name: 'every turn listing all open minutes',
-    edits: [{ file: TURN, find: "isRecent ? 'recent' : 'whole'", replace: "isRecent ? 'whole' : 'whole'" }],
+    edits: [{ file: TURN, find: "server_time) ? 'recent' : 'whole'", replace: "server_time) ? 'whole' : 'whole'" }],
     killed_by: turn(
       'listing',
       'leaves what nobody acknowledged, and may lie anywhere, to the one that lists all open minutes ten seconds later',

@@ -158,6 +158,23 @@ describe('a turn soon after another', () => {
     await expectInvariants()
   })
 
+  test('lists all open minutes again in a process that was suspended, whose own clock counted nothing', async () => {
+    const scenario = createScenario()
+    const { say, decider, tell, world, expectInvariants } = scenario
+    let suspended_ms = 0
+    const first = decider('suspended', { suspended_ms: () => suspended_ms })
+    await tell(async () => {
+      await first.turn()
+      await world.time.sleep(10 * MINUTE_MS)
+      await foldOne(scenario, first)
+      await plantHeavySegment(world, named(world.time.now() - 4 * MINUTE_MS), [say.poolDefined('pool:stranded', 1)])
+      await world.time.sleep(WHOLE_LISTING_EVERY_MS)
+      suspended_ms = WHOLE_LISTING_EVERY_MS
+      expect((await first.turn()).counts.applied).toBe(1)
+    })
+    await expectInvariants()
+  })
+
   test('closes no minute that it has not listed, so that what lies there is found by the next one', async () => {
     const scenario = createScenario()
     const { say, writer, decider, tell, world, expectInvariants } = scenario
