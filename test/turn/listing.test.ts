@@ -120,7 +120,15 @@ describe('a turn soon after another', () => {
   }
   const closedThroughIn = async ({ world }: Scenario) =>
     (await createReader({ store: world.bucket, files: world.files }).latest())?.snapshot.revision.watermarks.closed_through
-  const named = (at: number) => ulidAt(floorTo(at, MINUTE_MS), new Uint8Array(10).fill(7))
+  /** A segment that nobody acknowledged, named in that minute and created now. */
+  const strand = ({ world, say }: Scenario, minute = floorTo(world.time.now() - 4 * MINUTE_MS, MINUTE_MS)) =>
+    plantHeavySegment(world, ulidAt(minute, new Uint8Array(10).fill(7)), [say.poolDefined('pool:stranded', 1)])
+  /** A workspace that is ten minutes old, and has just been listed as a whole. */
+  async function growOld(scenario: Scenario, first: Decider): Promise<void> {
+    await first.turn()
+    await scenario.world.time.sleep(10 * MINUTE_MS)
+    await foldOne(scenario, first)
+  }
 
   test('finds what was named long before it was created and is acknowledged all the same', async () => {
     const scenario = createScenario()
@@ -142,14 +150,11 @@ describe('a turn soon after another', () => {
 
   test('leaves what nobody acknowledged, and may lie anywhere, to the one that lists all open minutes ten seconds later', async () => {
     const scenario = createScenario()
-    const { say, decider, tell, world, rows, expectInvariants } = scenario
+    const { decider, tell, world, rows, expectInvariants } = scenario
     const first = decider()
     await tell(async () => {
-      await first.turn()
-      await world.time.sleep(10 * MINUTE_MS)
-      await foldOne(scenario, first)
-      const stranded = named(world.time.now() - 4 * MINUTE_MS)
-      await plantHeavySegment(world, stranded, [say.poolDefined('pool:stranded', 1)])
+      await growOld(scenario, first)
+      await strand(scenario)
       expect((await first.turn()).counts.applied).toBe(0)
       await world.time.sleep(WHOLE_LISTING_EVERY_MS)
       expect((await first.turn()).counts.applied).toBe(1)
@@ -160,14 +165,12 @@ describe('a turn soon after another', () => {
 
   test('lists all open minutes again in a process that was suspended, whose own clock counted nothing', async () => {
     const scenario = createScenario()
-    const { say, decider, tell, world, expectInvariants } = scenario
+    const { decider, tell, world, expectInvariants } = scenario
     let suspended_ms = 0
     const first = decider('suspended', { suspended_ms: () => suspended_ms })
     await tell(async () => {
-      await first.turn()
-      await world.time.sleep(10 * MINUTE_MS)
-      await foldOne(scenario, first)
-      await plantHeavySegment(world, named(world.time.now() - 4 * MINUTE_MS), [say.poolDefined('pool:stranded', 1)])
+      await growOld(scenario, first)
+      await strand(scenario)
       await world.time.sleep(WHOLE_LISTING_EVERY_MS)
       suspended_ms = WHOLE_LISTING_EVERY_MS
       expect((await first.turn()).counts.applied).toBe(1)
@@ -184,7 +187,7 @@ describe('a turn soon after another', () => {
       await world.time.sleep(11 * MINUTE_MS - (world.time.now() % MINUTE_MS) - 2 * SECOND_MS)
       await foldOne(scenario, first)
       const closed_through = await closedThroughIn(scenario)
-      await plantHeavySegment(world, named(instantMs(closed_through ?? '') + MINUTE_MS), [say.poolDefined('pool:stranded', 1)])
+      await strand(scenario, instantMs(closed_through ?? '') + MINUTE_MS)
       await world.time.sleep(3 * SECOND_MS)
       await writer().append([say.poolDefined('pool:second', 1)])
       expect((await first.turn()).counts.applied).toBe(1)
