@@ -130,7 +130,7 @@ function createView(tables: TableStore, filters: FilterCache, derivations: Deriv
       // Of no table above the base: it stays what it is until a merge makes another.
       const below = await derived(`few ${table} ${JSON.stringify(where)}`, [], async () => {
         const cold = await coldPartsFor({ store, checkpoint: snapshot.checkpoint, filters, table }, where)
-        return readBase({ files, table, parts: partsOf(snapshot, table), cold, where })
+        return readBase({ files, table, parts: partsOf(snapshot, table), cold, filters, where })
       })
       const fits = rowFilter(table, where)
       const found = [...below.filter((row) => !above.has(keyTextOfRow(table, row))), ...[...above.values()].filter(fits)]
@@ -147,7 +147,7 @@ function createView(tables: TableStore, filters: FilterCache, derivations: Deriv
 
 const BASE_PAGE_ROWS = 5_000
 
-type BaseScan = Pick<PageSource, 'files' | 'table' | 'parts' | 'cold'> & { readonly where: readonly Condition[] }
+type BaseScan = Pick<PageSource, 'files' | 'table' | 'parts' | 'cold' | 'filters'> & { readonly where: readonly Condition[] }
 
 async function readBase({ where, ...base }: BaseScan): Promise<readonly LooseRow[]> {
   const found: LooseRow[] = []

@@ -65,7 +65,9 @@ type RowSource = {
   readonly overlay: (key: RowKey) => LooseRow | undefined
 }
 
-type WantedKey = { readonly key: RowKey; readonly text: string; digest: KeyDigest | undefined }
+export type WantedKey = { readonly key: RowKey; readonly text: string; digest: KeyDigest | undefined }
+
+export const wantedKey = (key: RowKey): WantedKey => ({ key, text: keyText(key), digest: undefined })
 
 /** The newest row of each key that has one, in no order. */
 export async function lookupRows(source: RowSource, keys: readonly RowKey[]): Promise<readonly LooseRow[]> {
@@ -73,10 +75,10 @@ export async function lookupRows(source: RowSource, keys: readonly RowKey[]): Pr
   const newest = new Map<string, LooseRow>()
   const wanted = new Map<string, WantedKey>()
   for (const key of keys) {
-    const text = keyText(key)
     const row = overlay(key)
-    if (row === undefined) wanted.set(text, { key, text, digest: undefined })
-    else newest.set(text, row)
+    const asked = wantedKey(key)
+    if (row === undefined) wanted.set(asked.text, asked)
+    else newest.set(asked.text, row)
   }
   if (wanted.size === 0 || parts.length === 0) return [...newest.values()]
   const sorted = [...wanted.values()].sort((left, right) => compareKeys(left.key, right.key))
@@ -85,7 +87,13 @@ export async function lookupRows(source: RowSource, keys: readonly RowKey[]): Pr
     parts.map(async (part) => {
       const admitted = part.day_filter === undefined ? sorted : (ofDay.get(part.day_filter) ?? sorted)
       const candidates = await candidatesOf(source, part, admitted)
-      return candidates.length === 0 ? [] : files.lookup(table, [part], candidates)
+      return candidates.length === 0
+        ? []
+        : files.lookup(
+            table,
+            [part],
+            candidates.map(({ key }) => key),
+          )
     }),
   )
   for (const row of asked.flat()) {
@@ -118,13 +126,16 @@ const admittedBy = (table: TableName, filter: Filter, keys: readonly WantedKey[]
   })
 
 /** Which of the sorted keys this part may have. */
-async function candidatesOf({ table, filters }: RowSource, part: Part, sorted: readonly WantedKey[]): Promise<readonly RowKey[]> {
+export async function candidatesOf(
+  { table, filters }: Pick<RowSource, 'table' | 'filters'>,
+  part: Part,
+  sorted: readonly WantedKey[],
+): Promise<readonly WantedKey[]> {
   const start = firstIndex(sorted, ({ key }) => compareKeys(key, part.min_key) >= 0)
   const end = firstIndex(sorted, ({ key }) => compareKeys(key, part.max_key) > 0)
   if (start >= end) return []
   const inRange = sorted.slice(start, end)
   const asked = filters(part)
   const filter = asked instanceof Promise ? await asked : asked
-  if (filter === undefined) return inRange.map(({ key }) => key)
-  return admittedBy(table, filter, inRange).map(({ key }) => key)
+  return filter === undefined ? inRange : admittedBy(table, filter, inRange)
 }

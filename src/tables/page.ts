@@ -8,6 +8,7 @@ import { compareKeys, keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type T
 import type { ColdPart } from './cold/list.js'
 import { rowFilter } from './condition.js'
 import { equalPrefix } from './key-range.js'
+import { candidatesOf, type FilterCache, type WantedKey, wantedKey } from './lookup.js'
 import { inKeyOrder, isNewest, type Layers, overlayRowOf, type PlacedRow } from './overlay.js'
 import type { Part } from './revision.js'
 import type { Condition, Scan, TableFiles } from './table-files.js'
@@ -21,6 +22,8 @@ export type PageSource = {
   readonly cold?: readonly ColdPart[]
   /** Of the table, above the base. */
   readonly above: Layers
+  /** Absent where hardly any row is found below. */
+  readonly filters?: FilterCache
   readonly scan: Scan
 }
 
@@ -60,7 +63,7 @@ async function findBelow(source: PageSource, parts: readonly Part[], after: RowK
   const cursor = whole.at(-1)?.key ?? after
   assert(is_complete || whole.length > 0, `A scan of ${table} for ${ask} rows came to no end of a key.`)
   const newest = newestOfEach(whole).filter(({ row }) => overlayRowOf(above, keyTextOfRow(table, row)) === undefined)
-  return { rows: await withoutReplaced(source, newest), cursor, is_complete }
+  return { rows: await withoutReplaced(source, parts, newest), cursor, is_complete }
 }
 
 /** Sorted rows, of which those with the same key lie together. */
@@ -74,16 +77,20 @@ function newestOfEach(rows: readonly PlacedRow[]): PlacedRow[] {
   return newest
 }
 
-/** Drops rows of which another file has a newer version, one that does not fit. */
-async function withoutReplaced(source: PageSource, rows: readonly PlacedRow[]): Promise<readonly PlacedRow[]> {
+/** Drops rows, found in these parts, of which another file has a newer version, one that does not fit. */
+async function withoutReplaced(source: PageSource, asked: readonly Part[], rows: readonly PlacedRow[]): Promise<readonly PlacedRow[]> {
   const { files, table, scan, cold = [] } = source
   const { key: keyColumns } = tableNamed(table)
   // Versions of a key differ in other columns alone, so either all of them fit, and the newest was found, or none.
   if ((scan.where ?? []).every(({ column }) => keyColumns.includes(column))) return rows
-  // The other cold parts have nothing newer than any row: they are many, and are not asked.
-  const parts = [...source.parts, ...cold.filter(({ is_late }) => is_late === true)]
-  const itself = cold.length === 0 ? 1 : 0
-  const doubtful = rows.filter(({ key }) => parts.filter((part) => covers(part, key)).length > itself)
+  // Cold parts have nothing newer than what is not cold, and those that are not late nothing newer than any row: they are many,
+  // and are not asked.
+  const isOfCold = cold.some((part) => asked.includes(part))
+  const parts = isOfCold ? [...source.parts, ...cold.filter(({ is_late }) => is_late === true)] : source.parts
+  // A row that is not cold lies in one of these itself.
+  const itself = isOfCold ? 0 : 1
+  const inRanges = rows.flatMap(({ key }) => (parts.filter((part) => covers(part, key)).length > itself ? [wantedKey(key)] : []))
+  const doubtful = await heldByMoreThan(source, itself, parts, inRanges)
   if (doubtful.length === 0) return rows
   const covering = parts.filter((part) => doubtful.some(({ key }) => covers(part, key)))
   const versions = await files.versions(
@@ -92,6 +99,25 @@ async function withoutReplaced(source: PageSource, rows: readonly PlacedRow[]): 
     doubtful.map(({ key }) => key),
   )
   return rows.filter(({ row }) => (versions.get(keyTextOfRow(table, row)) ?? row.row_version) <= row.row_version)
+}
+
+/** Where ids are drawn by chance each part covers every key, and hardly any key is in two of them: filters say so, and no file is
+ *  opened for it. Those of cold parts are not always over what leads a key. */
+async function heldByMoreThan(
+  { table, filters, cold = [] }: PageSource,
+  least: number,
+  parts: readonly Part[],
+  keys: readonly WantedKey[],
+): Promise<readonly WantedKey[]> {
+  if (filters === undefined || keys.length === 0) return keys
+  const held = new Map<WantedKey, number>()
+  const candidates = await Promise.all(
+    parts.map((part) =>
+      cold.some((other) => other === part) ? keys.filter(({ key }) => covers(part, key)) : candidatesOf({ table, filters }, part, keys),
+    ),
+  )
+  for (const wanted of candidates.flat()) held.set(wanted, (held.get(wanted) ?? 0) + 1)
+  return keys.filter((wanted) => (held.get(wanted) ?? 0) > least)
 }
 
 const covers = ({ min_key, max_key }: Part, key: RowKey): boolean => compareKeys(min_key, key) <= 0 && compareKeys(key, max_key) <= 0

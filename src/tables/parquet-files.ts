@@ -7,6 +7,7 @@ import { crc32cHex } from '../core/hash.js'
 import { compareRows, type LooseRow, type TableName, tableNamed } from '../projections/tables.js'
 import type { FileCache } from './cache.js'
 import { FILE_LAYOUTS, type FileLayout, type FileScope } from './columns/file-column.js'
+import { rowFilter } from './condition.js'
 import { columnValues, createDuckDb, type DuckDb, type DuckDbOptions } from './duckdb.js'
 import { findRows, findVersions } from './groups/find-rows.js'
 import { createGroupCache, type GroupFile } from './groups/group-cache.js'
@@ -15,6 +16,7 @@ import { mayFit, runsOf } from './key-range.js'
 import { decodeRows, encodeRows } from './parquet.js'
 import { type MergeSource, mergeFiles, streamFiles } from './parquet-merge.js'
 import { quote, readParquet, type SourceSql, scanQueries, sqlTypeOf } from './parquet-query.js'
+import { rowsToTest } from './rows-to-test.js'
 import type { FileReference, Scan, TableFiles } from './table-files.js'
 
 type ParquetFilesOptions = DuckDbOptions & {
@@ -118,6 +120,8 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
       const { where = [], after, limit } = scan
       assert(Number.isSafeInteger(limit) && limit > 0, `A scan of ${table} wants a limit of at least one row, not ${limit}.`)
       const asked = files.filter((file) => mayFit(table, file, where, after))
+      rowFilter(table, where)
+      if (rowsToTest(table, asked, scan) > tested_rows_max) return queried(table, asked, scan)
       const runs = runsOf(asked)
       const found = await inGroups(table, runs.flat(), (layout, opened) => {
         const rest = [...opened]

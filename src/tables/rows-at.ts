@@ -30,5 +30,5 @@ export async function rowsAt(
 export async function pageAt({ store, files, snapshot, filters }: RowsAt, table: TableName, scan: Scan): Promise<readonly LooseRow[]> {
   const above = await layersOf(snapshot.overlay, table)
   const cold = await coldPartsFor({ store, checkpoint: snapshot.checkpoint, filters, table }, scan.where ?? [])
-  return loadPage({ files, table, parts: partsOf(snapshot, table), cold, above, scan })
+  return loadPage({ files, table, parts: partsOf(snapshot, table), cold, above, filters, scan })
 }

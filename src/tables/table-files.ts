@@ -12,6 +12,8 @@ export type FileReference = {
   readonly crc32c: string
   readonly min_key: RowKey
   readonly max_key: RowKey
+  /** Where it is known: smallest and largest value, epoch milliseconds, of columns with instants. */
+  readonly times?: Readonly<Record<string, readonly [number, number]>>
 }
 
 /** What one encoded file holds, before it has a name. */

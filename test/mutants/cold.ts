@@ -81,6 +81,19 @@ export const COLD: readonly Mutant[] = [
     killed_by: cold(CHANGED),
   },
   {
+    name: 'filters of late cold parts asked for what leads a key',
+    edits: [{ file: 'src/tables/page.ts', find: 'cold.some((other) => other === part) ?', replace: 'cold.length < 0 ?' }],
+    killed_by: cold(CHANGED),
+  },
+  {
+    name: 'what was found in a cold part taken for what lies above it',
+    edits: [{ file: 'src/tables/page.ts', find: 'const itself = isOfCold ? 0 : 1', replace: 'const itself = 1' }],
+    killed_by: {
+      file: 'test/properties/page-and-lookup.test.ts',
+      title: 'hides what is cold behind the one part above it that has a newer version, and asks none where it is not cold',
+    },
+  },
+  {
     name: 'the oldest cold version of a key taken for the newest',
     edits: [{ file: FIND, find: 'lists.toReversed()', replace: 'lists' }],
     killed_by: cold(CHANGED),

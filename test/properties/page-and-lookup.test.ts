@@ -92,7 +92,8 @@ describe(`over files that overlap (seed ${seed})`, () => {
         const where = [...randomConditions(random, table), ...(random.isTrue(0.3) ? leadingCondition(random, world) : [])]
         const after = world.newest.length > 0 && random.isTrue(0.5) ? keyOfRow(table, random.pick(world.newest)) : undefined
         const scan: Scan = { where, limit: random.pick([1, 2, 7, 100]), ...(after === undefined ? {} : { after }) }
-        const page = await loadPage({ ...world, files, scan })
+        const asked = random.isTrue(0.5) ? {} : { filters: createFilterCache({ store }) }
+        const page = await loadPage({ ...world, files, scan, ...asked })
         expect({ seed, round, scan, page }).toEqual({ seed, round, scan, page: expectedPage(world, scan) })
       }
     }
@@ -139,24 +140,24 @@ describe(`over files that overlap (seed ${seed})`, () => {
   })
 })
 
-describe('a look-up', () => {
-  const row = (run_key: string): LooseRow => ({
-    run_key,
-    run_id: 'r',
-    request_fingerprint: 'f',
-    request_event_id: 'e',
-    created_at: 1,
-    expires_at: null,
-    row_version: 1,
-    last_event_id: 'e',
-  })
+const keyRow = (run_key: string, version = 1): LooseRow => ({
+  run_key,
+  run_id: 'r',
+  request_fingerprint: 'f',
+  request_event_id: 'e',
+  created_at: 1,
+  expires_at: null,
+  row_version: version,
+  last_event_id: 'e',
+})
 
+describe('a look-up', () => {
   test('of a key that no filter knows opens no file, and asks for each filter once', async () => {
     const store = createMemoryStore({ clock: Date })
     const files = createPlainFiles({ store })
     const parts = []
     for (let i = 0; i < 20; i++) {
-      const rows = Array.from({ length: 10 }, (_, n) => row(`user:${n}-${i}`))
+      const rows = Array.from({ length: 10 }, (_, n) => keyRow(`user:${n}-${i}`))
       parts.push(await writePart(store, files, 'run_key_index', 1, rows))
     }
     const asked: string[] = []
@@ -172,7 +173,7 @@ describe('a look-up', () => {
     expect(await lookupRows(source, absent)).toEqual([])
     expect(await lookupRows(source, absent)).toEqual([])
     expect([...asked].sort()).toEqual(parts.map(({ filter }) => filter as string).sort())
-    expect(await lookupRows(source, [['user:3-7']])).toEqual([row('user:3-7')])
+    expect(await lookupRows(source, [['user:3-7']])).toEqual([keyRow('user:3-7')])
     expect(asked.at(-1)).toBe(parts[7]?.name)
     expect(asked).toHaveLength(21)
   })
@@ -228,6 +229,62 @@ describe('a page', () => {
     // Six rows are asked for: the sixth is the older one of key 6.
     const page = await loadPage({ files, table: 'partition_status', parts, above: NO_LAYERS, scan: { where: failed, limit: 2 } })
     expect(page).toEqual([status('6', 3, 'FAILED')])
+  })
+
+  test('hides what is cold behind the one part above it that has a newer version, and asks none where it is not cold', async () => {
+    const store = createMemoryStore({ clock: Date })
+    const files = createPlainFiles({ store })
+    const asked: number[] = []
+    const counting: TableFiles = {
+      ...files,
+      versions: (table, references, keys) => {
+        asked.push(keys.length)
+        return files.versions(table, references, keys)
+      },
+    }
+    const old = await writePart(
+      store,
+      files,
+      'partition_status',
+      1,
+      ['1', '2', '3'].map((key) => status(key, 1, 'FAILED')),
+    )
+    const parts = [await writePart(store, files, 'partition_status', 1, [status('2', 2, 'SUCCEEDED'), status('4', 2, 'FAILED')])]
+    const source = { files: counting, table: 'partition_status' as const, above: NO_LAYERS, scan: { where: failed, limit: 10 } }
+    const page = await loadPage({ ...source, parts, cold: [{ ...old, day: '2025-01-01' }] })
+    expect(page).toEqual([status('1', 1, 'FAILED'), status('3', 1, 'FAILED'), status('4', 2, 'FAILED')])
+    expect(asked.length).toBe(1)
+    const withinParts: Scan = { where: failed, limit: 10, after: ['a', '3', '3'] }
+    expect(await loadPage({ ...source, parts, cold: [{ ...old, day: '2025-01-01' }], scan: withinParts })).toEqual([
+      status('4', 2, 'FAILED'),
+    ])
+    expect(asked.length).toBe(1)
+  })
+
+  test('asks no file for newer versions of what filters say it has not', async () => {
+    const store = createMemoryStore({ clock: Date })
+    const files = createPlainFiles({ store })
+    // Each covers the keys of the other, and they share one.
+    const older = [10, 12, 14, 16, 18].map((n) => keyRow(`user:${n}`, 1))
+    const newer = [11, 12, 13, 17].map((n) => keyRow(`user:${n}`, 2))
+    const parts = [await writePart(store, files, 'run_key_index', 2, older), await writePart(store, files, 'run_key_index', 1, newer)]
+    const asked: (readonly RowKey[])[] = []
+    const counting: TableFiles = {
+      ...files,
+      versions: (table, references, keys) => {
+        asked.push(keys)
+        return files.versions(table, references, keys)
+      },
+    }
+    const scan: Scan = { where: [{ column: 'run_id', is: '=', value: 'r' }], limit: 100 }
+    const source = { files: counting, table: 'run_key_index' as const, parts, above: NO_LAYERS, scan }
+    const page = await loadPage({ ...source, filters: createFilterCache({ store }) })
+    expect(page.map(({ run_key, row_version }) => `${run_key} ${row_version}`)).toEqual(
+      ['10 1', '11 2', '12 2', '13 2', '14 1', '16 1', '17 2', '18 1'].map((text) => `user:${text}`),
+    )
+    expect(await loadPage(source)).toEqual(page)
+    // Of those in both ranges: by filters the one that two have, without them all.
+    expect(asked).toEqual([[['user:12']], [11, 12, 13, 14, 16, 17].map((n) => [`user:${n}`])])
   })
 
   test('costs what it shows, however many rows there are', async () => {
