@@ -15,9 +15,7 @@ export function buildState() {
   if (src === undefined) return 'current'
   const builtAt = built.mtimeMs
   if (src.mtimeMs > builtAt || isNewer(`${ROOT}src`, builtAt)) return 'stale'
-  return ['tsconfig.json', 'tsconfig.build.json', 'tsconfig.types.json'].some((file) => statSync(`${ROOT}${file}`).mtimeMs > builtAt)
-    ? 'stale'
-    : 'current'
+  return ['tsconfig.json', 'tsconfig.types.json'].some((file) => statSync(`${ROOT}${file}`).mtimeMs > builtAt) ? 'stale' : 'current'
 }
 
 // A folder's own time tells of files that were removed from it.

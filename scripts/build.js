@@ -1,21 +1,25 @@
-// Emits dist/ from src/, bundles the workflows, and makes `npx servo` find it. Types are not checked here: `npm run check`
+// Bundles src/ and the workflows into dist/, and makes `npx servo` find it. Types are not checked here: `npm run check`
 // does that.
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, lstatSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { DIST, ROOT, STAMP } from './build-state.js'
+import { bundleSources } from './bundle.js'
 
 /** Throws with the compiler's output when it refuses. */
 export async function build() {
   const began = new Date()
   const next = `${ROOT}node_modules/.cache/servo-build-${process.pid}`
   rmSync(next, { recursive: true, force: true })
-  compile('tsconfig.build.json', next)
-  compile('tsconfig.types.json', next)
-  // Data beside the code, such as golden examples; the compiler takes only what is imported.
-  cpSync(`${ROOT}src`, next, { recursive: true, filter: (path) => !/\.tsx?$/.test(path) })
-  await bundleWorkflows(next)
+  try {
+    await bundleSources(next)
+    declareTypes(next)
+    await bundleWorkflows(next)
+  } catch (error) {
+    rmSync(next, { recursive: true, force: true })
+    throw error
+  }
   const stamp = `${next}/${STAMP}`
   writeFileSync(stamp, '')
   utimesSync(stamp, began, began)
@@ -23,13 +27,13 @@ export async function build() {
   linkCommand()
 }
 
-function compile(config, folder) {
-  const args = [`${ROOT}node_modules/typescript/bin/tsc`, '-p', `${ROOT}${config}`, '--noCheck', '--outDir', folder]
+// For the compilers of those who write `import … from 'servo'`.
+function declareTypes(folder) {
+  const args = [`${ROOT}node_modules/typescript/bin/tsc`, '-p', `${ROOT}tsconfig.types.json`, '--noCheck', '--outDir', folder]
   const tsc = spawnSync(process.execPath, args, { encoding: 'utf8' })
   if (tsc.status === 0) return
-  rmSync(folder, { recursive: true, force: true })
   const why = tsc.error?.message ?? (tsc.signal === null ? '' : `It was ended by ${tsc.signal}.`)
-  throw new Error(`tsc could not build src/ by ${config}. ${why}\n${tsc.stdout}${tsc.stderr}`)
+  throw new Error(`tsc could not declare the types of src/sdk. ${why}\n${tsc.stdout}${tsc.stderr}`)
 }
 
 // Ahead of time, so that a process starts in a moment and a module that no workflow may import is found here.
@@ -38,12 +42,11 @@ async function bundleWorkflows(folder) {
   const said = []
   const logger = new DefaultLogger('INFO', ({ message }) => said.push(message))
   try {
-    const workflowsPath = `${folder}/workflows/index.js`
+    const workflowsPath = `${ROOT}src/workflows/index.ts`
     // Preloaded, so that all loops share one copy of the modules: no module of the workflows holds state (eslint.config.js).
     const { code } = await bundleWorkflowCode({ workflowsPath, preloadModules: [workflowsPath], logger })
     writeFileSync(`${folder}/workflow-bundle.cjs`, code)
   } catch (error) {
-    rmSync(folder, { recursive: true, force: true })
     throw new Error(`The workflows could not be bundled. ${error.message}\n${said.join('\n')}`)
   }
 }

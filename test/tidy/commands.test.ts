@@ -110,10 +110,11 @@ describe('the command', () => {
 
   test('says that the sources are newer than the build, and runs the build', async () => {
     const dist = "export const main = async () => (console.log('built'), 0)\n"
-    const tree = plantTree(
-      { 'dist/cli/main.js': dist, 'dist/build-began': '', 'tsconfig.json': '{}', 'tsconfig.build.json': '{}', 'tsconfig.types.json': '{}' },
-      ['bin', 'scripts', 'package.json'],
-    )
+    const tree = plantTree({ 'dist/cli/main.js': dist, 'dist/build-began': '', 'tsconfig.json': '{}', 'tsconfig.types.json': '{}' }, [
+      'bin',
+      'scripts',
+      'package.json',
+    ])
     trees.push(tree)
     const run = () => runProcess([`${tree}/bin/servo.js`], tree)
     expect(await run()).toEqual({ code: 0, stdout: 'built\n', stderr: '' })

@@ -5,11 +5,11 @@ import { createRequire } from 'node:module'
 import { setImmediate as letOthersRun } from 'node:timers/promises'
 import type { RecordBatch, Table as WasmTable, WriterProperties } from 'parquet-wasm'
 import { assert } from '../../core/errors.js'
-import { type RowKey, TABLE_NAMES, type TableName, tableNamed } from '../../projections/tables.js'
+import { type RowKey, type TableName, tableNamed } from '../../projections/tables.js'
 import type { EncodedFile } from '../table-files.js'
 import { createScratch, recordBatchStream, type Scratch, schemaMessage } from './arrow-message.js'
 import { type ColumnData, compareTexts } from './column-data.js'
-import { FILE_LAYOUTS, type FileColumn, type FileLayout, storageOf } from './file-column.js'
+import { type FileColumn, type FileLayout, storageOf } from './file-column.js'
 import { readFooter, replaceNotes } from './parquet-footer.js'
 import { hasValue, integerAt, rowKeyAt, textAt } from './row-decoder.js'
 import { type RowGroup, rowCount } from './row-group.js'
@@ -26,7 +26,16 @@ export const loadParquet = (): Parquet => load('parquet-wasm') as Parquet
 /** Raised when a reader has to know which columns a file may lack. */
 const TABLE_SCHEMA_VERSION = '1'
 
-const SCHEMAS = new Map(TABLE_NAMES.map((table) => [table, schemaMessage(FILE_LAYOUTS[table].columns)]))
+// Made with a table's first file: a process that only reads starts without them.
+const schemas = new WeakMap<FileLayout, Buffer>()
+
+function schemaOf(layout: FileLayout): Buffer {
+  const known = schemas.get(layout)
+  if (known !== undefined) return known
+  const made = schemaMessage(layout.columns)
+  schemas.set(layout, made)
+  return made
+}
 
 /** What lives for days at most is not worth what zstd takes, which is half of the time of a merge (measured). */
 export const compressionOf = (table: TableName): Compression => (tableNamed(table).period === undefined ? 'zstd' : 'snappy')
@@ -170,7 +179,7 @@ export function createFileWriter(
     rows += count
     widenTimes(times, layout, group.columns)
     if (layout.bloom) addFilterKeys(filterKeys, layout, group.columns)
-    const table = parquet.Table.fromIPCStream(recordBatchStream(SCHEMAS.get(layout.table) as Buffer, group.columns, scratch))
+    const table = parquet.Table.fromIPCStream(recordBatchStream(schemaOf(layout), group.columns, scratch))
     if (pipe === undefined && only === undefined) {
       only = table
       return
