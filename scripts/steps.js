@@ -61,13 +61,17 @@ export function suiteTally(report, code) {
   return { passed, failed: failed === 0 && (code !== 0 || isEmpty) ? 1 : failed, skipped }
 }
 
-/** Runs them in order, `at_once` side by side, and answers the sum. */
-export async function runSteps(steps, at_once, total = { passed: 0, failed: 0, skipped: [] }) {
+export const ANY = () => true
+
+/** Runs them in order and answers the sum. As many run side by side as there are `lanes`: each says of a step whether it
+ *  would rather have it, and takes what there is once there is none of these. */
+export async function runSteps(steps, lanes, total = { passed: 0, failed: 0, skipped: [] }) {
   const waiting = [...steps]
-  const worker = async () => {
-    for (let step = waiting.shift(); step !== undefined; step = waiting.shift()) add(total, await runStep(step))
+  const next = (isPreferred) => waiting.splice(Math.max(0, waiting.findIndex(isPreferred)), 1)[0]
+  const run = async (isPreferred) => {
+    for (let step = next(isPreferred); step !== undefined; step = next(isPreferred)) add(total, await runStep(step))
   }
-  await Promise.all(Array.from({ length: at_once }, worker))
+  await Promise.all(lanes.map(run))
   return total
 }
 

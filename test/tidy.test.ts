@@ -155,7 +155,7 @@ describe('npm test', () => {
       const bad = steps.tool('bad', ['--eval', 'console.error("what went wrong"); process.exit(3)'])
       const killed = steps.tool('killed', ['--eval', 'process.kill(process.pid, "SIGKILL")'])
       const good = steps.tool('good', ['--eval', 'console.log("not shown"); console.log("note: 12 crash points")'])
-      console.log('exit code', steps.close(await steps.runSteps([bad, killed, good], 2)))`)
+      console.log('exit code', steps.close(await steps.runSteps([bad, killed, good], [steps.ANY, steps.ANY])))`)
     expect(
       said
         .filter((line) => /^(ok|FAIL)/.test(line))
@@ -166,6 +166,13 @@ describe('npm test', () => {
     expect(said.join()).not.toContain('not shown')
     expect(said.map((line) => line.trim())).toContain('12 crash points')
     expect(said.slice(-2)).toEqual(['1 passed, 2 failed, 0 skipped', 'exit code 1'])
+  })
+
+  test('runs first in a lane what the lane is for, and then the rest', async () => {
+    const said = await evaluate(`
+      const all = ['one', 'two', 'three', 'four'].map((name) => steps.tool(name, ['--eval', '']))
+      await steps.runSteps(all, [({ name }) => name.startsWith('t')])`)
+    expect(said.map((line) => line.split(/\s+/)[1])).toEqual(['two', 'three', 'one', 'four'])
   })
 
   test('counts what jest says, files that could not be loaded, runs without a test, and names what was skipped', async () => {

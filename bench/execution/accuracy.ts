@@ -1,6 +1,6 @@
 // Many retries that are due within a few seconds: how much later than due each one's code starts.
 
-import { until } from '../../test/fixtures/until.js'
+import { untilSeen } from '../../test/fixtures/until.js'
 import { median, percentile, type Report } from '../report.js'
 import type { SuiteOptions } from '../truth/options.js'
 import { RETRIED_COUNT } from './location.js'
@@ -34,7 +34,7 @@ async function retryAll(served: Served, count: number): Promise<Round> {
   const start = 'p000'
   const end = `p${String(count - 1).padStart(3, '0')}`
   const run_id = await served.request(['retried'], { partitions: { range: { start, end } } })
-  const due = await until('all tasks have failed once', () => dueTimes(served, run_id, count), STARTED_WITHIN_MS)
+  const due = await untilSeen('all tasks have failed once', () => dueTimes(served, run_id, count), STARTED_WITHIN_MS)
   await served.untilOver(run_id)
   const again = (await served.starts()).filter((each) => each.run_id === run_id && each.attempt === 2)
   const late_ms = again.map(({ partition_key, at }) => at - (due.get(partition_key) as number))

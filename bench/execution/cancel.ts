@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { asset } from '../../src/sdk/asset.js'
 import { startServo } from '../../test/fixtures/servo-process.js'
-import { until } from '../../test/fixtures/until.js'
+import { untilSeen } from '../../test/fixtures/until.js'
 import { median, type Report } from '../report.js'
 import { type Measured, withSystem } from '../run/system.js'
 import type { SuiteOptions } from '../truth/options.js'
@@ -19,7 +19,7 @@ export async function measureCancel(report: Report, { is_quick }: SuiteOptions):
   const held = asset({ key: 'held', deps: [], run: ({ signal }) => sleep(HELD_MS, undefined, { signal }) })
   await withSystem([queued, held], SLOTS, async (system) => {
     for (let i = 0; i < SLOTS; i++) await system.request(['held'])
-    await until('all slots are taken', async () => (await countOf(system, 'held', 'RUNNING')) === SLOTS)
+    await untilSeen('all slots are taken', async () => (await countOf(system, 'held', 'RUNNING')) === SLOTS)
     const seconds: number[] = []
     for (let i = 1; i <= rounds; i++) seconds.push(await cancelAll(system, count, i * count))
     const setup = `${count} runs of one task that wait for a slot, \`servo run cancel --asset queued --yes\` from its start; ${rounds} rounds, median; local store with fsync`
@@ -31,12 +31,12 @@ async function cancelAll(system: Measured, count: number, cancelled_count: numbe
   for (let asked = 0; asked < count; asked += RUNS_AT_ONCE) {
     await Promise.all(Array.from({ length: Math.min(RUNS_AT_ONCE, count - asked) }, () => system.request(['queued'])))
   }
-  await until('all of them wait', async () => (await countOf(system, 'queued', 'PLANNED')) === count)
+  await untilSeen('all of them wait', async () => (await countOf(system, 'queued', 'PLANNED')) === count)
   const began = performance.now()
   const api = system.environment['SERVO_API_URL'] as string
   const command = await startServo(['run', 'cancel', '--asset', 'queued', '--yes', '--api', api]).finished
   if (command.code !== 0) throw new Error(`The command ended with ${command.code}: ${command.stderr}`)
-  await until('the last one is over', () => isNoneOpen(system), OVER_WITHIN_MS)
+  await untilSeen('the last one is over', () => isNoneOpen(system), OVER_WITHIN_MS)
   const seconds = (performance.now() - began) / 1_000
   // The first run was there before, and succeeded.
   const found = await countOf(system, 'queued', 'CANCELLED')

@@ -1,7 +1,7 @@
 // A worker is killed while its attempts run: how long until each of them is tried again by another worker.
 
 import { setTimeout as sleep } from 'node:timers/promises'
-import { until } from '../../test/fixtures/until.js'
+import { untilSeen } from '../../test/fixtures/until.js'
 import { median, type Report } from '../report.js'
 import type { SuiteOptions } from '../truth/options.js'
 import { HEARTBEAT_SECONDS } from './location.js'
@@ -34,12 +34,12 @@ async function killOne(served: Served, dying: WorkerChild, other: WorkerChild): 
   }
   const startsOf = async (attempt: number) =>
     (await served.starts()).filter((start) => start.attempt === attempt && run_ids.includes(start.run_id))
-  await until('all attempts run', async () => (await startsOf(1)).length === ATTEMPTS)
+  await untilSeen('all attempts run', async () => (await startsOf(1)).length === ATTEMPTS)
   // Each has said at least one beat.
   await sleep(2 * BEAT_MS)
   await dying.kill()
   const killed_at = Date.now()
-  const again = await until(
+  const again = await untilSeen(
     'all are tried again',
     async () => {
       const starts = await startsOf(2)

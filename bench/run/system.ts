@@ -8,7 +8,7 @@ import { describeLocation } from '../../src/sdk/definition.js'
 import type { Asset } from '../../src/sdk/dependency.js'
 import { startWorker } from '../../src/sdk/worker/worker.js'
 import { type System, type SystemOptions, startSystem } from '../../test/fixtures/system.js'
-import { until } from '../../test/fixtures/until.js'
+import { untilSeen } from '../../test/fixtures/until.js'
 
 export type Measured = System & {
   /** Asks for a run of these assets; `more`: other members of the request, such as partitions. */
@@ -68,7 +68,7 @@ export function askingOf(system: System): Measured {
     ...system,
     request: async (selection, more = {}) => (await client.post<RunAnswer>('/runs', { selection, ...more })).run_id,
     async untilOver(run_id) {
-      const state = await until(
+      const state = await untilSeen(
         `run ${run_id} is over`,
         async () => {
           const run = await client.get<RunAnswer>(`/runs/${run_id}`)
@@ -83,7 +83,7 @@ export function askingOf(system: System): Measured {
 
 /** One run of this asset, which warms everything up as well. */
 export const untilDefined = ({ request, untilOver }: Measured, asset_key: string): Promise<unknown> =>
-  until('the assets are defined', () =>
+  untilSeen('the assets are defined', () =>
     request([asset_key])
       .then(untilOver)
       .then(() => true),

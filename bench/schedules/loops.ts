@@ -15,7 +15,7 @@ import type { ScheduleTickRow } from '../../src/projections/schedule-table.js'
 import type { View } from '../../src/readers/reader.js'
 import { readRows } from '../../src/readers/rows.js'
 import { asset } from '../../src/sdk/asset.js'
-import { until } from '../../test/fixtures/until.js'
+import { untilSeen } from '../../test/fixtures/until.js'
 import { median, percentile, type Report } from '../report.js'
 import { type Measured, withSystem } from '../run/system.js'
 import type { SuiteOptions } from '../truth/options.js'
@@ -58,7 +58,7 @@ async function define({ request }: Measured, { deps, reader }: Tables, count: nu
   }
   // Nobody has poked so far: the API does, when it is asked for a run.
   await request(['ticked'])
-  await until('all are defined', async () => (await rowsOf(reader, 'schedule_definitions')).length === count, SETTLED_WITHIN_MS)
+  await untilSeen('all are defined', async () => (await rowsOf(reader, 'schedule_definitions')).length === count, SETTLED_WITHIN_MS)
 }
 
 async function rowsOf(reader: Tables['reader'], table: 'schedule_definitions' | 'schedule_ticks') {
@@ -71,7 +71,7 @@ async function untilLoopsStand({ environment }: Measured, count: number): Promis
   const { client, close } = openClient({ address: environment['TEMPORAL_ADDRESS'] ?? '', namespace: NAMESPACE_DEFAULT })
   const query = 'ServoKind = "schedule" AND ServoStatus = "ACTIVE" AND ExecutionStatus = "Running"'
   try {
-    await until(
+    await untilSeen(
       `${count} loops stand`,
       async () => {
         // Each count goes through the list of all: often, it would be what is measured.
@@ -125,7 +125,7 @@ export async function measureDue(report: Report): Promise<void> {
     await untilLoopsStand(system, DUE)
     if (Date.now() > due_at) throw new Error('The loops were not started in time; the figure would mean nothing.')
     const publishes = createPublishes()
-    const ticks = await until(
+    const ticks = await untilSeen(
       'all have ticked',
       async () => {
         const view = await tables.reader.latest()

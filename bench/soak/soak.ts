@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { freePort } from '../../test/fixtures/free-port.js'
 import { startSystem } from '../../test/fixtures/system.js'
-import { until } from '../../test/fixtures/until.js'
+import { untilSeen } from '../../test/fixtures/until.js'
 import { askingOf, deployAssets } from '../run/system.js'
 import { partitionOf, startLoad } from './load.js'
 import { location, TASKS_PER_RUN } from './location.js'
@@ -47,7 +47,7 @@ export async function runSoak({ minutes, events_per_s, file, commit, say }: Soak
     await deployAssets(system, location.assets, system.worker_url, SLOTS)
     // One run, which warms everything up as well.
     const first = { partitions: { keys: [partitionOf(0)] } }
-    await until('the assets are defined', async () => {
+    await untilSeen('the assets are defined', async () => {
       await asking.untilOver(await asking.request(['*'], first))
       return true
     })
@@ -92,7 +92,7 @@ export async function runSoak({ minutes, events_per_s, file, commit, say }: Soak
     const runs = load.acknowledged()
     const isOver = async () => (await note(false)).runs_over > runs
     // With the one that made the assets known.
-    await until(`${runs} runs have succeeded`, isOver, DRAIN_MS_MAX)
+    await untilSeen(`${runs} runs have succeeded`, isOver, DRAIN_MS_MAX)
     const drain_s = (performance.now() - drain_from) / 1_000
     await note(true)
     const facts = { commit, minutes, events_per_s, runs, request_failures: load.failures(), drain_s }

@@ -1,8 +1,7 @@
 // Weeks of a workspace that is published to, merged and collected, in memory and in a folder: what `as_of` opens, which files
 // are left, and that verify finds all of those and asks for no others.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { verify } from '../../src/compactor/verify.js'
@@ -18,6 +17,7 @@ import { createRandom, type Random } from '../fixtures/random.js'
 import { filesOfPointer } from '../fixtures/reachable.js'
 import { collect, merge } from '../fixtures/roles.js'
 import { createScenario, type Scenario } from '../fixtures/scenario.js'
+import { makeScratch } from '../fixtures/scratch.js'
 import { createVirtualTime } from '../fixtures/virtual-time.js'
 import type { World, WorldOptions } from '../fixtures/world.js'
 import { listAll } from '../invariants/evidence.js'
@@ -26,8 +26,8 @@ const TIMEOUT_MS = 120_000
 const STEPS = 60
 
 let folder = ''
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'servo-as-of-'))
+beforeAll(() => {
+  folder = makeScratch('servo-as-of-')
 })
 afterAll(() => rm(folder, { recursive: true, force: true }))
 

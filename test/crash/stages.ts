@@ -1,12 +1,12 @@
 // Where the crash story is told: which stores and files, and which of its crash points are worth a run there.
 
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { createLocalStore } from '../../src/storage/local.js'
 import { CRASHES, type CrashCall, type CrashPoint } from '../faults/crash-store.js'
 import { createParquetShelf } from '../fixtures/parquet-world.js'
 import type { Random } from '../fixtures/random.js'
+import { makeScratch } from '../fixtures/scratch.js'
 import type { VirtualTime } from '../fixtures/virtual-time.js'
 import { runCopyStory } from './copy-story.js'
 import { type CrashRun, runCrashStory } from './crash-story.js'
@@ -33,7 +33,7 @@ const PAIRS = 200
 const openMemory = (): OpenStage => ({ run: (points) => runCrashStory(points), close: async () => undefined })
 
 function openFolder(): OpenStage {
-  const folder = mkdtempSync(join(tmpdir(), 'servo-crash-folder-'))
+  const folder = makeScratch('servo-crash-folder-')
   let runs = 0
   return {
     async run(points) {
@@ -76,7 +76,7 @@ export const STAGES = {
   pairs: {
     what: 'pairs of crash points on memory with plain files',
     is_random: true,
-    setsOf: (calls, _, random) => pairsOf(calls, PAIRS, random),
+    setsOf: (calls, one_in, random) => pairsOf(calls, Math.ceil(PAIRS / one_in), random),
     open: openMemory,
   },
   folder: {

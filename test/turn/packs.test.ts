@@ -1,9 +1,7 @@
 // Old segments lie in packs, and everybody finds them there: what is packed and when, who reads it, and what becomes of a
 // packing that was cut short, came too late, or met another one.
 
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { readdirSync, rmSync } from 'node:fs'
 import { describe, expect, test } from '@jest/globals'
 import { openRecorded } from '../../src/compactor/packs/recorded.js'
 import { verify } from '../../src/compactor/verify.js'
@@ -21,6 +19,7 @@ import { indexNames, namedPacks, PACKS, packedSegments, singleName } from '../fi
 import { readChain } from '../fixtures/reachable.js'
 import { collect, pack } from '../fixtures/roles.js'
 import { createScenario, once, type Scenario } from '../fixtures/scenario.js'
+import { makeScratch } from '../fixtures/scratch.js'
 import { createVirtualTime } from '../fixtures/virtual-time.js'
 import { listAll } from '../invariants/evidence.js'
 
@@ -189,7 +188,7 @@ describe('whoever misses a segment', () => {
 })
 
 test('a folder is rid of the single segments some hours later', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'servo-packed-folder-'))
+  const folder = makeScratch('servo-packed-folder-')
   try {
     const time = createVirtualTime()
     const scenario = createScenario({ time, store: createLocalStore({ folder, clock: time.clock(), sync: false }) })
