@@ -31,7 +31,7 @@ export async function withSystem(
   run: (system: Measured) => Promise<void>,
   options: SystemOptions = {},
 ): Promise<void> {
-  const system = await startSystem({ slots, ...options })
+  const system = await startSystem({ slots, on_disk: true, ...options })
   const location = defineCodeLocation({ name: LOCATION_NAME, assets })
   const secrets = readSecrets(system.environment['SERVO_WORKER_SECRETS'] ?? '')
   const worker = await startWorker({

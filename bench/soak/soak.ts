@@ -40,7 +40,12 @@ const DRAIN_MS_MAX = 120_000
 
 export async function runSoak({ minutes, events_per_s, file, commit, say }: SoakOptions): Promise<SoakSummary> {
   const metrics_port = await freePort()
-  const system = await startSystem({ module: MODULE, slots: SLOTS, environment: { SERVO_METRICS_PORT: String(metrics_port) } })
+  const system = await startSystem({
+    module: MODULE,
+    slots: SLOTS,
+    on_disk: true,
+    environment: { SERVO_METRICS_PORT: String(metrics_port) },
+  })
   try {
     const { client } = system
     const asking = askingOf(system)

@@ -102,12 +102,12 @@ describe('a workspace on a real store, whose loop is never told when something i
     'a lost timer goes on: the loop of the schedule that is due brings the turn, again and again',
     async () => {
       await until('the schedule is published', async () => (await openReader(deps).latest())?.row('schedule_state', [OFTEN]))
-      expect(await ticks()).toEqual([])
       const named = { schedule_id: OFTEN, schedule_name: 'often', cron_expressions: ['*/3 * * * * *'], timezone: 'UTC' }
       await startScheduleLoop({ client: temporal().client, scope }, named)
-      // One that comes late decides several ticks at once.
+      // One that comes late decides several ticks at once, and the first turn, which nobody had to bring, may be late itself.
       const decisions = async () => new Set((await ticks()).map(({ decided_at }) => decided_at)).size
-      await until('three turns have decided ticks', async () => (await decisions()) >= 3)
+      const before = await decisions()
+      await until('three turns have decided ticks', async () => (await decisions()) >= before + 3)
       const { signals, fired } = await historyOf(workflowId(scope, 'workspace'))
       expect(signals).toBeGreaterThanOrEqual(3)
       expect(fired).toBe(0)
