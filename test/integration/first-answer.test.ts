@@ -57,7 +57,7 @@ test(
     expect(instants).toEqual([...instants].sort().reverse())
     expect(next_cursor).toEqual(expect.any(String))
     await until('it says what it had loaded', () => existsSync(join(folder, 'answered-api.json')))
-    expect(told('answered-api.json')).toEqual(expect.arrayContaining(['dist/parts/routes', 'parquet-wasm']))
+    expect(told('answered-api.json')).toEqual(expect.arrayContaining(['dist/parts/api', 'parquet-wasm']))
     expect(told('answered-api.json').filter((name) => HEAVY.test(name))).toEqual([])
 
     const ready = await fetch(`http://127.0.0.1:${port}/readyz`)
