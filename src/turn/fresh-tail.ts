@@ -105,8 +105,8 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
 
   async function standOn(snapshot: Snapshot): Promise<void> {
     if (standing.snapshot?.revision.revision === snapshot.revision.revision) return
-    standing.rows.discard()
     const before = standing.snapshot
+    standing.rows.discard()
     standing = await followSnapshot(deps, standing, snapshot)
     forgetReplaced({ ...deps, filters }, before, snapshot)
     folded = foldedOver(snapshot)
