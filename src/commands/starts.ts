@@ -28,6 +28,8 @@ type Owner = Pick<StartClaim, 'execution_id' | 'worker_id'>
 type Waiting = { readonly claim: StartClaim; readonly resolve: (owner: Owner) => void; readonly reject: (error: unknown) => void }
 
 const LOGS_MAX = 1_000
+/** Three minutes of a hundred starts a second, and some 3 MB: what was dispatched lately is what is started next. */
+const CLAIMS_KEPT_MAX = 20_000
 /** An entry of some hundred kilobytes. */
 const CLAIMS_PER_ENTRY_MAX = 500
 const AGAIN = 'Ask again with the same execution_id.'
@@ -57,10 +59,21 @@ export async function readStart(deps: StartDeps, group: StartGroup, attempt_id: 
 
 function logOf({ start_logs }: StartDeps, group: StartGroup): StartLog {
   const folder = startLogFolder(group)
-  const log = start_logs.get(folder) ?? { group, owners: new Map<string, Owner>(), length: 0, waiting: [], isWriting: false }
+  const known = start_logs.get(folder)
+  const log = known ?? { group, owners: new Map<string, Owner>(), length: 0, waiting: [], isWriting: false }
   // One that is being written to is not forgotten by who writes.
   remember(start_logs, folder, log, LOGS_MAX)
+  if (known === undefined) forgetOldest(start_logs)
   return log
+}
+
+/** Only where a log is new: one that is known is asked for with each start. */
+function forgetOldest(start_logs: StartLogs): void {
+  let claims = 0
+  for (const [folder, { owners }] of [...start_logs].reverse()) {
+    claims += owners.size
+    if (claims > CLAIMS_KEPT_MAX) start_logs.delete(folder)
+  }
 }
 
 /** Claims of the same moment go at once, in one entry; those that come while it is written go together in the next. */

@@ -11,6 +11,7 @@ import { createFilterCache, type FilterCache } from '../tables/lookup.js'
 import { layersOf, NO_LAYERS, overlayRows } from '../tables/overlay.js'
 import { loadPage, type PageSource } from '../tables/page.js'
 import { pageAt, rowsAt } from '../tables/rows-at.js'
+import { forgetReplaced } from '../tables/replaced.js'
 import { openSnapshot, partsOf, readPointer, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import type { Condition, Scan } from '../tables/table-files.js'
 
@@ -62,7 +63,10 @@ export function createReader(tables: TableStore): Reader {
       try {
         const snapshot = await openSnapshot(tables, published.pointer, held)
         // Two calls may finish in either order: the process keeps the newer revision.
-        if (held === undefined || held.revision.sequence <= snapshot.revision.sequence) held = snapshot
+        if (held === undefined || held.revision.sequence <= snapshot.revision.sequence) {
+          forgetReplaced({ ...tables, filters }, held, snapshot)
+          held = snapshot
+        }
         return snapshot
       } catch (error) {
         if (!isOperatingError(error, 'missing') || tries === REOPENS_MAX) throw error

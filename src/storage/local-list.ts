@@ -51,15 +51,17 @@ type ListRequest = {
   readonly file_system_now_ms: number
 }
 
-/** About 30 MB of heads: a quarter of a day at the rates of a laptop, seven minutes of 120 segments a second. */
+/** About 30 MB of heads: seven minutes of 120 segments a second. */
 const CACHED_ENTRIES_MAX = 50_000
 /** Folder times have the grain of the kernel's tick, 10 ms at most. */
 const SETTLED_MS = 100
-/** Below the age at which a tombstone goes: a name that was seen and begins again cannot be taken for the old one. */
-const CACHED_MS_MAX = 3_600_000
+/** A busy turn lists its open minutes every ten seconds, and no minute again once it is closed: what nobody asked for within this time
+ *  waits for nobody. Below the age at which a tombstone goes, so that a name that was seen and begins again cannot be taken for the old one. */
+const UNUSED_KEPT_MS = 60_000
 
 export function listPage(cache: FolderCache, request: ListRequest): Page {
   const { root, prefix, page_size } = request
+  forgetUnused(cache, request.now_ms)
   const base = prefix.slice(0, prefix.lastIndexOf('/') + 1)
   // No object has an empty part in its name.
   const pending: Pending[] = `/${base}`.includes('//') ? [] : [{ path: folderOf(root, base), base, start: base }]
@@ -143,7 +145,7 @@ function readFolder(cache: FolderCache, pending: Pending, request: ListRequest):
     return undefined
   }
   const stamp = `${stats.ino}-${stats.mtimeNs}`
-  const is_current = cached !== undefined && request.now_ms - cached.checked_at < CACHED_MS_MAX && request.now_ms >= cached.checked_at
+  const is_current = cached !== undefined && isInUse(cached, request.now_ms)
   if (is_current && cached.is_settled && cached.stamp === stamp) {
     cached.checked_at = request.now_ms
     cache.folders.delete(path)
@@ -210,6 +212,17 @@ function remember(cache: FolderCache, path: string, folder: Folder): void {
   for (const oldest of cache.folders.keys()) {
     if (cache.entries <= CACHED_ENTRIES_MAX || oldest === path) return
     forget(cache, oldest)
+  }
+}
+
+/** A clock that was put back says nothing of how long ago something was. */
+const isInUse = ({ checked_at }: Folder, now_ms: number): boolean => now_ms >= checked_at && now_ms - checked_at < UNUSED_KEPT_MS
+
+/** The least recently used come first, so that the first that is in use is the last to look at. */
+function forgetUnused(cache: FolderCache, now_ms: number): void {
+  for (const [path, folder] of cache.folders) {
+    if (isInUse(folder, now_ms)) return
+    forget(cache, path)
   }
 }
 

@@ -17,6 +17,8 @@ export type FileCache = {
   readonly path: (file: NamedFile) => Promise<string>
   /** The files' paths, in the same order. No copy of them is removed by this process before the release. */
   readonly hold: (files: readonly NamedFile[]) => Promise<HeldFiles>
+  /** Where the file lies, or its copy would: nothing is looked for or compared. */
+  readonly place: (file: NamedFile) => string
   /** Somebody found that a file is not where it was, or is damaged: it is looked for and compared again when next asked for. */
   readonly forget: (files: readonly NamedFile[]) => void
 }
@@ -84,6 +86,7 @@ export function createFileCache(options: FileCacheOptions): FileCache {
 
   return {
     path,
+    place: placeOf,
     async hold(files) {
       const places = files.map(placeOf)
       for (const place of places) pins.set(place, (pins.get(place) ?? 0) + 1)

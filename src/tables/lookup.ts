@@ -12,13 +12,18 @@ import type { TableFiles } from './table-files.js'
 /** The filter of a part; undefined when it has none. At hand where it was asked for lately. */
 export type FilterCache = (part: Pick<Part, 'filter'>) => Filter | undefined | Promise<Filter | undefined>
 
+export type KeptFilters = FilterCache & {
+  /** Nobody asks for these any more; who does has them read again. */
+  readonly forget: (names: readonly string[]) => void
+}
+
 /** A week of idempotency keys at a hundred events a second. */
 const FILTER_BYTES_MAX = 192 * 1_024 ** 2
 
 export function createFilterCache(
   { store }: { readonly store: Pick<ObjectStore, 'label' | 'get'> },
   bytes_max: number = FILTER_BYTES_MAX,
-): FilterCache {
+): KeptFilters {
   /** In the order of their last use. */
   const filters = new Map<string, Filter>()
   const loading = new Map<string, Promise<Filter>>()
@@ -32,15 +37,19 @@ export function createFilterCache(
     const filter = openFilter(answer.bytes, name)
     filters.set(name, filter)
     bytes += filter.bits.length
-    for (const [oldest, { bits }] of filters) {
+    for (const oldest of filters.keys()) {
       if (bytes <= bytes_max || oldest === name) break
-      filters.delete(oldest)
-      bytes -= bits.length
+      drop(oldest)
     }
     return filter
   }
 
-  return ({ filter: name }) => {
+  function drop(name: string): void {
+    bytes -= filters.get(name)?.bits.length ?? 0
+    filters.delete(name)
+  }
+
+  const filterOf: FilterCache = ({ filter: name }) => {
     if (name === null) return undefined
     const held = filters.get(name)
     if (held !== undefined) {
@@ -54,6 +63,7 @@ export function createFilterCache(
     loading.set(name, asked)
     return asked
   }
+  return Object.assign(filterOf, { forget: (names: readonly string[]) => names.forEach(drop) })
 }
 
 type RowSource = {

@@ -136,6 +136,10 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
     },
     merge: (table, files, mergeOptions) => reading(files, (sources) => mergeFiles(table, scope, sources, mergeOptions)),
     stream: (table, files) => reading(files, (sources) => streamFiles(table, sources)),
+    forget(files) {
+      groups.forget(files.map(cache.place))
+      cache.forget(files)
+    },
     async close() {
       await groups.close()
       await database.close()

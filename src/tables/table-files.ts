@@ -61,6 +61,8 @@ export type TableFiles = {
   readonly merge: (table: TableName, files: readonly FileReference[], options: MergeOptions) => AsyncIterable<EncodedFile>
   /** Every row of these files, merged as by `merge`, in key order, in batches: for comparison and export. */
   readonly stream: (table: TableName, files: readonly FileReference[]) => AsyncIterable<readonly LooseRow[]>
+  /** Other files stand in the place of these: what is kept of them goes. Who asks for them nevertheless is answered as before. */
+  readonly forget: (files: readonly FileReference[]) => void
   readonly close: () => Promise<void>
 }
 

@@ -19,6 +19,7 @@ import type { Reader, View } from '../readers/reader.js'
 import { shared } from '../readers/shared.js'
 import { isAmong, NO_NAMES } from '../tables/folded-names.js'
 import { createFilterCache } from '../tables/lookup.js'
+import { forgetReplaced } from '../tables/replaced.js'
 import { openSegmentNames, previewOf, type Snapshot, type TableStore } from '../tables/snapshot.js'
 import { type FoldDeps, foldSegments, type Pending, readSegments } from './fold-segments.js'
 import { findDrift } from './hot-state.js'
@@ -104,8 +105,10 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
 
   async function standOn(snapshot: Snapshot): Promise<void> {
     if (standing.snapshot?.revision.revision === snapshot.revision.revision) return
+    const before = standing.snapshot
     standing.rows.discard()
     standing = await followSnapshot(deps, standing, snapshot)
+    forgetReplaced({ ...deps, filters }, before, snapshot)
     folded = foldedOver(snapshot)
     if (clock.elapsed() - checked_at >= HOT_STATE_CHECK_INTERVAL_MS) await checkRows(snapshot)
   }

@@ -21,6 +21,7 @@ import { setSumText } from '../ledger/set-sum.js'
 import { retentionIn } from '../projections/retention-settings.js'
 import { isAmong, withNames } from '../tables/folded-names.js'
 import { createFilterCache } from '../tables/lookup.js'
+import { forgetReplaced } from '../tables/replaced.js'
 import type { OutcomeCounts } from '../tables/revision.js'
 import { overlaySize, readPointer, stillOpen } from '../tables/snapshot.js'
 import { decide } from './decide.js'
@@ -98,7 +99,9 @@ export function createTurn(deps: TurnDeps): Turn {
     }
     has_seen_pointer = true
     refuseNewerFold(published.pointer, foldVersionOf(deps))
+    const before = workspace.snapshot
     workspace = await followPointer(deps, workspace, published)
+    forgetReplaced({ ...deps, filters }, before, workspace.snapshot)
     if (deps.clock.elapsed() - checked_at >= HOT_STATE_CHECK_INTERVAL_MS) await checkHotState()
     return server_time
   }

@@ -102,3 +102,30 @@ test('a folder that has not changed is not read again, and one that has is', asy
   expect(again).toEqual([...first.objects.map((head) => head.name), name].sort())
   expect([...cache.folders].filter(([path, one]) => folders.get(path) !== one)).toHaveLength(1)
 })
+
+test('a folder that nobody asked for within a minute is forgotten, and one that is asked for stays', () => {
+  const cache = createFolderCache()
+  const look = (now_ms: number, from_ms: number) =>
+    listPage(cache, {
+      root,
+      prefix: LEDGER,
+      start_after: segmentName(from_ms, 0),
+      page_size: 1_000,
+      now_ms,
+      file_system_now_ms: Date.now() + 1_000,
+    }).objects.length
+  const later = NOW - 2 * MINUTE_MS
+  const held = () => [...cache.folders.values()].reduce((sum, { entries }) => sum + entries.length + 1, 0)
+  const all = look(NOW, NOW - 30 * MINUTE_MS)
+  const whole = cache.folders.size
+  for (const now_ms of [NOW + 20_000, NOW + 40_000]) look(now_ms, later)
+  expect(cache.folders.size).toBe(whole)
+  const before = new Map(cache.folders)
+  const found = look(NOW + MINUTE_MS, later)
+  expect(cache.folders.size).toBeLessThan(whole)
+  expect(cache.entries).toBe(held())
+  // What was asked for meanwhile is not read again, and what was forgotten is found as before.
+  expect([...cache.folders].every(([path, folder]) => before.get(path) === folder)).toBe(true)
+  expect(look(NOW + MINUTE_MS, later)).toBe(found)
+  expect(look(NOW + MINUTE_MS, NOW - 30 * MINUTE_MS)).toBe(all)
+})

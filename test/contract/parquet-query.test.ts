@@ -1,7 +1,7 @@
 // What only large, old or vanishing Parquet files show: row groups that are left out, files from before a column was
 // declared, copies that go away between two queries.
 
-import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -161,6 +161,27 @@ describe('a query of large files', () => {
     for (const entry of readdirSync(join(folder, 'cache'))) writeFileSync(join(folder, 'cache', entry), 'torn by a full disk')
     expect(numbers(await byInstant())).toEqual([49_998, 49_999])
     await others.close()
+  })
+})
+
+describe('what is kept of a file', () => {
+  test('goes when other files stand in its place, and who asks for it nevertheless is answered', async () => {
+    const own = parquet(1)
+    const rows = Array.from({ length: 10 }, (_, i) => status(i))
+    const reference = await writeFile(store, own, 'partition_status', rows)
+    const copy = open().place(reference)
+    const find = async () => numbers(await own.lookup('partition_status', [reference], [keyOf(3)]))
+    expect(await find()).toEqual([3])
+    const whole = readFileSync(copy)
+    const footless = Buffer.concat([whole.subarray(0, -8), Buffer.alloc(8)])
+    writeFileSync(copy, footless)
+    // Its footer is in memory, so nobody looks at the one in the copy, nor compares the copy again.
+    expect(await find()).toEqual([3])
+    expect(readFileSync(copy).equals(footless)).toBe(true)
+    own.forget([reference])
+    expect(await find()).toEqual([3])
+    expect(readFileSync(copy).equals(whole)).toBe(true)
+    await own.close()
   })
 })
 

@@ -97,4 +97,23 @@ describe('a log of starts', () => {
     expect((await inner.list('starts/')).objects.length).toBe(objects.length)
     expect(await time.until(readStart(deps, GROUP, ulidOf('attempt 99')))).toBeUndefined()
   })
+
+  test('is remembered with those asked for last, up to a number of claims, and read again where it was forgotten', async () => {
+    const { time, start } = createProcesses(2)
+    const deps = start([])
+    const groups = Array.from({ length: 45 }, (_, second) => ({ ...GROUP, dispatched_at: VIRTUAL_START + second * SECOND_MS }))
+    const claimed = (group: number, attempt: number) => claimOf(group * 500 + attempt, 'first')
+    const heldCount = () => [...deps.start_logs.values()].reduce((sum, { owners }) => sum + owners.size, 0)
+    const counts: number[] = []
+    for (const [number, group] of groups.entries()) {
+      await time.until(Promise.all(Array.from({ length: 500 }, (_, attempt) => claimStart(deps, group, claimed(number, attempt)))))
+      counts.push(heldCount())
+    }
+    // The newest comes on top of what is kept.
+    expect(Math.max(...counts)).toBe(20_500)
+    expect(deps.start_logs.size).toBe(41)
+    const first = claimed(0, 7)
+    const owner = await time.until(readStart(deps, groups[0] as typeof GROUP, first.attempt_id))
+    expect(owner?.execution_id).toBe(first.execution_id)
+  })
 })

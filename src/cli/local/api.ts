@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import { startApi } from '../../bin/api.js'
 import { type Environment, readApiConfig } from '../../bin/config.js'
+import { collectSooner } from './heap.js'
 import { note } from './print.js'
 import { API_SETTINGS, configured, withServerSettings } from './server-options.js'
 import { onSignal } from './until-signal.js'
@@ -12,6 +13,7 @@ export function addApiCommand(command: Command, environment: Environment, versio
     .description('serve the REST API: it takes commands and callbacks, and answers from the tables')
     .addHelpText('after', '\nExample:\n  SERVO_SECRETS=k1:a-long-random-text servo api --store local:.servo/store --port 7800')
     .action(async (options: Readonly<Record<string, unknown>>) => {
+      collectSooner()
       const api = await startApi(configured(readApiConfig, environment, options), { log: note, version })
       note(`api: ${api.url}`)
       await new Promise<void>((stop) => onSignal(stop))
