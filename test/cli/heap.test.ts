@@ -2,11 +2,11 @@
 // setting of the whole process.
 
 import { execFile } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { expect, test } from '@jest/globals'
 
-const HEAP = fileURLToPath(new URL('../../dist/cli/local/heap.js', import.meta.url))
+const HEAP = new URL('../../src/cli/local/heap.ts', import.meta.url).href
+const TYPESCRIPT = new URL('../../scripts/typescript.js', import.meta.url).href
 
 /** Some 55 MB that stay, and objects that live for long enough to be taken for such: how large the heap becomes, over what stays. */
 const PROGRAM = `
@@ -26,7 +26,7 @@ const PROGRAM = `
 
 async function growthOf(...args: readonly string[]): Promise<number> {
   // As on a machine with memory, whatever this one has.
-  const node_arguments = ['--max-old-space-size=4096', '--input-type=module', '--eval', PROGRAM]
+  const node_arguments = ['--max-old-space-size=4096', '--import', TYPESCRIPT, '--input-type=module', '--eval', PROGRAM]
   const { stdout } = await promisify(execFile)(process.execPath, [...node_arguments, ...args])
   return Number(stdout.split(' ')[0])
 }
