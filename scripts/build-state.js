@@ -8,6 +8,9 @@ export const DIST = `${ROOT}dist`
 /** Written at the end of a build, with the time of its beginning: what was edited meanwhile counts as newer. */
 export const STAMP = 'build-began'
 
+/** Besides src/: how it is built, and which packages, which are in it too. */
+const MAKES_IT = ['package-lock.json', 'scripts/build.js', 'scripts/bundle.js', 'tsconfig.json', 'tsconfig.types.json']
+
 export function buildState() {
   const built = statSync(`${DIST}/${STAMP}`, { throwIfNoEntry: false })
   if (built === undefined) return 'missing'
@@ -15,7 +18,7 @@ export function buildState() {
   if (src === undefined) return 'current'
   const builtAt = built.mtimeMs
   if (src.mtimeMs > builtAt || isNewer(`${ROOT}src`, builtAt)) return 'stale'
-  return ['tsconfig.json', 'tsconfig.types.json'].some((file) => statSync(`${ROOT}${file}`).mtimeMs > builtAt) ? 'stale' : 'current'
+  return MAKES_IT.some((file) => (statSync(`${ROOT}${file}`, { throwIfNoEntry: false })?.mtimeMs ?? 0) > builtAt) ? 'stale' : 'current'
 }
 
 // A folder's own time tells of files that were removed from it.

@@ -46,6 +46,10 @@ const APART = [
 const ASKS_FOR_REQUIRE = 'typeof require !== "undefined"'
 const REQUIRE = "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url);"
 
+/** Bundled, a package has no folder of its own. These name theirs where it is never asked for: by a transport of a logger, of which
+ *  there is none, and for what a document says of its program, which ours says itself. */
+const NAME_THEIR_FOLDER = new Set(['pino', 'thread-stream', '@fastify/swagger'])
+
 /** Throws with what is wrong where something cannot be bundled. */
 export async function bundleSources(folder) {
   const { outputFiles } = await build({
@@ -65,6 +69,8 @@ export async function bundleSources(folder) {
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
     const own = withOwnUrls(text, relative(folder, path))
+    const faults = faultsIn(own)
+    if (faults.length > 0) throw new Error(`src/ cannot be bundled as it is.\n${faults.join('\n')}`)
     writeFileSync(path, text.includes(ASKS_FOR_REQUIRE) ? `${REQUIRE}\n${own}` : own)
   }
 }
@@ -83,3 +89,20 @@ const ownUrls = {
 
 const withOwnUrls = (text, path) =>
   text.replaceAll(/URL_OF\("([^"]*)"\)/g, (_, own) => `new URL(${JSON.stringify(relative(dirname(path), own))}, import.meta.url).href`)
+
+/** esbuild writes above each module where it comes from. */
+const HEADER = /^\/\/ (?:node_modules\/((?:@[^/]+\/)?[^/]+)\/|src\/)/
+
+function faultsIn(text) {
+  const faults = []
+  let name = 'src/'
+  for (const line of text.split('\n')) {
+    const header = HEADER.exec(line)
+    if (header !== null) name = header[1] ?? 'src/'
+    // As an argument: comments and texts speak of it too.
+    if (/\(__(dirname|filename)[,)]/.test(line) && !NAME_THEIR_FOLDER.has(name) && !/^\s*(\/\/|\*)/.test(line))
+      faults.push(`${name} names the folder that it lies in: put it into APART. ${line.trim()}`)
+    if (line.includes('URL_OF(')) faults.push(`${name} names its own place in a way that is not known here: ${line.trim()}`)
+  }
+  return faults
+}
