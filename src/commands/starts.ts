@@ -70,9 +70,9 @@ function logOf({ start_logs }: StartDeps, group: StartGroup): StartLog {
 /** Only where a log is new: one that is known is asked for with each start. */
 function forgetOldest(start_logs: StartLogs): void {
   let claims = 0
-  for (const [folder, { owners }] of [...start_logs].reverse()) {
+  for (const [folder, { owners, isWriting }] of [...start_logs].reverse()) {
     claims += owners.size
-    if (claims > CLAIMS_KEPT_MAX) start_logs.delete(folder)
+    if (claims > CLAIMS_KEPT_MAX && !isWriting) start_logs.delete(folder)
   }
 }
 

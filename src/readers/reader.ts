@@ -1,6 +1,7 @@
 // What everybody reads: the tables at one revision, and rows of it. Whoever holds a view sees that revision alone.
 
 import { isOperatingError } from '../core/errors.js'
+import { remember } from '../core/recent.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
 import { keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
@@ -89,6 +90,9 @@ export function createReader(tables: TableStore): Reader {
 /** By name, with the files that it was made of. */
 type Derivations = Map<string, { readonly made_of: string; readonly value: Promise<unknown> }>
 
+/** Half a dozen are asked for all the time; pages that people look at ask for others, each of them once or twice. */
+const DERIVATIONS_MAX = 32
+
 /** The files that hold these tables at this revision: the same files are the same rows. A preview has rows in no file. */
 const filesOf = ({ checkpoint, deltas, unpublished }: Snapshot, tables: readonly TableName[]): string =>
   [
@@ -110,9 +114,12 @@ function createView(tables: TableStore, filters: FilterCache, derivations: Deriv
   function derived<T>(name: string, tables: readonly TableName[], make: () => Promise<T>): Promise<T> {
     const made_of = filesOf(snapshot, tables)
     const known = derivations.get(name)
-    if (known?.made_of === made_of) return known.value as Promise<T>
+    if (known?.made_of === made_of) {
+      remember(derivations, name, known, DERIVATIONS_MAX)
+      return known.value as Promise<T>
+    }
     const value = make()
-    derivations.set(name, { made_of, value })
+    remember(derivations, name, { made_of, value }, DERIVATIONS_MAX)
     // What failed is not remembered: the next one may succeed.
     value.catch(() => derivations.get(name)?.value === value && derivations.delete(name))
     return value

@@ -42,6 +42,13 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
   /** Tables of which a file lacks a column that was declared later, and the columns that its files have. */
   const older = new Map<TableName, Map<string, ReadonlySet<string>>>()
 
+  function forget(files: readonly FileReference[]): void {
+    const paths = files.map(cache.place)
+    groups.forget(paths)
+    cache.forget(files)
+    for (const columns of older.values()) for (const path of paths) columns.delete(path)
+  }
+
   type Ask<T> = (paths: readonly string[], isAgain: boolean) => Promise<T>
 
   /** Once more where the trouble may be that a file is gone or damaged, or older than a column. */
@@ -51,8 +58,7 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
       return await ask(paths, false)
     } catch (error) {
       if (isOperatingError(error, 'unavailable') || error instanceof BugError) throw error
-      groups.forget(paths)
-      cache.forget(files)
+      forget(files)
     } finally {
       release()
     }
@@ -120,6 +126,7 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
       const { where = [], after, limit } = scan
       assert(Number.isSafeInteger(limit) && limit > 0, `A scan of ${table} wants a limit of at least one row, not ${limit}.`)
       const asked = files.filter((file) => mayFit(table, file, where, after))
+      // A condition that no row can be tested by is refused, whoever reads.
       rowFilter(table, where)
       if (rowsToTest(table, asked, scan) > tested_rows_max) return queried(table, asked, scan)
       const runs = runsOf(asked)
@@ -136,10 +143,7 @@ export function createParquetFiles(options: ParquetFilesOptions): TableFiles {
     },
     merge: (table, files, mergeOptions) => reading(files, (sources) => mergeFiles(table, scope, sources, mergeOptions)),
     stream: (table, files) => reading(files, (sources) => streamFiles(table, sources)),
-    forget(files) {
-      groups.forget(files.map(cache.place))
-      cache.forget(files)
-    },
+    forget,
     async close() {
       await groups.close()
       await database.close()

@@ -226,6 +226,26 @@ describe('a cache of row groups', () => {
     await cache.close()
   })
 
+  test('leaves those who are reading a file that is let go of what they have of it, and nobody after them', async () => {
+    const file = await write(table, rows, 100)
+    const cache = createGroupCache(EVERYTHING)
+    const isAtHand = (opened: GroupFile) => !(opened.marks(3) instanceof Promise)
+    await cache.use(layout, [file], async (files) => {
+      const [opened] = files as readonly [GroupFile]
+      await opened.marks(3)
+      cache.forget([file.path])
+      expect(isAtHand(opened)).toBe(true)
+      expect(await findRows(layout, files, [keyOfRow(table, row(555))])).toEqual([row(555)])
+      expect(isAtHand(opened)).toBe(true)
+    })
+    await cache.use(layout, [file], async ([opened]) => {
+      const marks = (opened as GroupFile).marks(3)
+      expect(marks).toBeInstanceOf(Promise)
+      await marks
+    })
+    await cache.close()
+  })
+
   test('opens a file only for what it does not have, and notices that it changed or went', async () => {
     const file = await write(table, rows, 100)
     const cache = createGroupCache(EVERYTHING)

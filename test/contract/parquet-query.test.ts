@@ -148,6 +148,28 @@ describe('a query of large files', () => {
     expect(numbers(await files.scan('partition_status', base(), last))).toEqual([49_999])
   })
 
+  test('asks DuckDB at once where files say that too many rows would be tested', async () => {
+    const cache = open()
+    let held = 0
+    const counted: typeof cache = { ...cache, hold: (asked) => cache.hold(asked).finally(() => held++) }
+    const own = createParquetFiles({ cache: counted, scope: SCOPE, memory_limit_mb: 128, threads: 1, connections: 1 })
+    const timed = base().map((reference) => ({ ...reference, times: { last_attempt_at: [0, 49_999] as const } }))
+    const since = (value: number, limit: number): Scan => ({ where: [{ column: 'last_attempt_at', is: '>=', value }], limit })
+    const asked = async (of: readonly FileReference[], scan: Scan) => {
+      held = 0
+      return [numbers(await own.scan('partition_status', of, scan)), held]
+    }
+    expect(await asked(timed, since(49_998, 9))).toEqual([[49_998, 49_999], 1])
+    // Nothing is known of these: rows are tested first, and then DuckDB goes through all of them.
+    expect(await asked(base(), since(49_998, 9))).toEqual([[49_998, 49_999], 2])
+    // Every other row fits, so the page is soon full.
+    expect(await asked(timed, since(25_000, 2))).toEqual([[25_000, 25_001], 1])
+    await expect(own.scan('partition_status', timed, { where: [{ column: 'no_such', is: '=', value: 1 }], limit: 1 })).rejects.toThrow(
+      'no_such',
+    )
+    await own.close()
+  })
+
   test.each([
     ['in row groups', 100_000],
     ['with DuckDB', -1],

@@ -8,6 +8,7 @@ import { COPIES } from './copies.js'
 import { CRON } from './cron.js'
 import { EXECUTION } from './execution.js'
 import { FRESH } from './fresh.js'
+import { KEPT } from './kept.js'
 import { LIMITS } from './limits.js'
 import { LISTING } from './listing.js'
 import { MAINTENANCE } from './maintenance.js'
@@ -447,6 +448,7 @@ export const MUTANTS: readonly Mutant[] = [
   RETENTION_MUTANTS,
   PACKS,
   COLD,
+  KEPT,
   COPIES,
   STORE,
   SQL,

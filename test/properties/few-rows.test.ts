@@ -23,6 +23,30 @@ async function expectSame(view: View | undefined): Promise<number> {
   return few.length
 }
 
+test('few rows are remembered of the questions that came last, and of no more of them than it may', async () => {
+  const { writer, say, decider, tell, world, defineAssets } = createScenario({ seed: 'few, remembered' })
+  const process = world.start('reader')
+  let scans = 0
+  const files: typeof process.files = { ...process.files, scan: (...asked) => (scans++, process.files.scan(...asked)) }
+  const { turn } = decider()
+  await tell(async () => {
+    await defineAssets()
+    await writer().append([say.runRequested('user:1', { assets: { keys: ['a'] } })])
+    await turn()
+    await merge(world.start('merger'), true)
+    const view = (await createReader({ store: process.store, files }).latest()) as View
+    const ask = async (number: number) => {
+      const before = scans
+      await view.few('runs', [{ column: 'run_key', is: '=', value: `user:${number}` }])
+      return scans > before
+    }
+    expect([await ask(0), await ask(0)]).toEqual([true, false])
+    for (let number = 1; number < 32; number++) expect(await ask(number)).toBe(true)
+    // Asked for again it is among the last, and another one goes.
+    expect([await ask(0), await ask(32), await ask(0), await ask(1)]).toEqual([false, true, false, true])
+  })
+})
+
 test.each([11, 12, 13, 14])('seed %s: few rows are those that a page shows, in the newest view and in one that is held', async (seed) => {
   const { say, writer, decider, tell, world, defineAssets } = createScenario({ seed })
   const random = createRandom(`few ${seed}`)

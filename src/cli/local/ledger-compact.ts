@@ -9,6 +9,7 @@ import { isOperatingError } from '../../core/errors.js'
 import { createTurn, type Turn, type TurnAnswer } from '../../turn/turn.js'
 import { type CompactReport, printReport, reportOf, sumOf, withMerge } from './compact-report.js'
 import { watchWorkspace } from './compact-watch.js'
+import { collectSooner } from './heap.js'
 import { type StoreOptions, withDeps, withStore } from './options.js'
 import { note } from './print.js'
 import { createTroubles } from './troubles.js'
@@ -67,6 +68,7 @@ async function runTurn({ clock }: Pick<Deps, 'clock'>, turn: Turn, missed: reado
 }
 
 function watch(deps: Deps, turn: Turn, options: CompactOptions): Promise<void> {
+  collectSooner()
   const until = untilSignal()
   return watchWorkspace(
     {

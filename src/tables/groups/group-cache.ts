@@ -105,11 +105,16 @@ export function createGroupCache(bytes_max: number): GroupCache {
       (file) => {
         chunks -= file.reader.chunk_count
         file.is_dropped = true
-        for (const kind of KINDS) for (const entry of [...file.entries[kind].values()]) dropEntry(entry)
-        if (file.users === 0) file.reader.close()
+        if (file.users === 0) discard(file)
       },
       () => undefined,
     )
+  }
+
+  /** With its last user, who would otherwise decode the same marks for each of many keys. */
+  function discard(file: CachedFile): void {
+    for (const kind of KINDS) for (const entry of [...file.entries[kind].values()]) dropEntry(entry)
+    file.reader.close()
   }
 
   function forget(path: string): void {
@@ -147,7 +152,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
 
   function entryOf(file: CachedFile, group: number, kind: Kind): Entry {
     const entry = file.entries[kind].get(group) ?? newEntry(file, group, kind)
-    if (file.is_dropped) return entry
+    if (file.is_dropped && file.users === 0) return entry
     file.entries[kind].set(group, entry)
     entries[kind].delete(entry)
     entries[kind].add(entry)
@@ -251,7 +256,7 @@ export function createGroupCache(bytes_max: number): GroupCache {
   async function release(file: CachedFile): Promise<void> {
     file.users--
     if (file.users > 0) return
-    if (file.is_dropped) file.reader.close()
+    if (file.is_dropped) discard(file)
     await file.closeHandle()
   }
 
