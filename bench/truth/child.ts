@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { compareBeside } from '../../src/bin/compare-beside.js'
+import { collectSooner } from '../../src/cli/local/heap.js'
 import { replay } from '../../src/turn/replay.js'
 import { TENANT_ID, WORKSPACE_ID } from '../../test/fixtures/say.js'
 import type { SteadyUnit } from '../../test/fixtures/steady-runs.js'
@@ -15,6 +16,8 @@ const [, , what = '', folder = '', start = '0', first_run = '0', unit] = process
 const open = () => openBench(folder, { start: Number(start), unit: unit as SteadyUnit })
 
 async function compact(): Promise<object> {
+  // As whoever runs turns and merges for months does.
+  collectSooner()
   const workspace = open()
   for (let round = 0; round < 10; round++) {
     const events = workspace.runs({ runs: 50, first_run: Number(first_run) + round * 50 })
