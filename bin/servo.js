@@ -9,7 +9,7 @@ if (state === 'missing') {
 // Building here would make every command wait, and several at once would build over each other.
 if (state === 'stale') {
   process.stderr.write(
-    'servo: src/ is newer than the build, and the older build is what runs. Run `npm run build` to bring it up to date.\n',
+    'servo: src/ or its packages are newer than the build, and the older build is what runs. Run `npm run build` to bring it up to date.\n',
   )
 }
 const { main } = await import(`${DIST}/cli/main.js`)

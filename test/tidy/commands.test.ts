@@ -1,7 +1,7 @@
 // Runs the `servo` commands of the documents, each block in order in a folder of its own, so that what they say works.
 
 import { execFile } from 'node:child_process'
-import { mkdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { existsSync, utimesSync, writeFileSync } from 'node:fs'
 import { afterAll, describe, expect, test } from '@jest/globals'
 import { commandBlocks, kindOf } from './documents.js'
 import { plantTree, ROOT, readText, removeTree, repositoryFiles, runProcess } from './tree.js'
@@ -108,22 +108,22 @@ describe('the command', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('npm run build')])
   })
 
-  test('says that the sources are newer than the build, and runs the build', async () => {
-    const dist = "export const main = async () => (console.log('built'), 0)\n"
-    const tree = plantTree({ 'dist/cli/main.js': dist, 'dist/build-began': '', 'tsconfig.json': '{}', 'tsconfig.types.json': '{}' }, [
-      'bin',
-      'scripts',
-      'package.json',
-    ])
-    trees.push(tree)
-    const run = () => runProcess([`${tree}/bin/servo.js`], tree)
-    expect(await run()).toEqual({ code: 0, stdout: 'built\n', stderr: '' })
-    mkdirSync(`${tree}/src`)
-    writeFileSync(`${tree}/src/newer.ts`, '')
-    const later = new Date(Date.now() + 60_000)
-    utimesSync(`${tree}/src/newer.ts`, later, later)
-    expect(await run()).toEqual({ code: 0, stdout: 'built\n', stderr: expect.stringContaining('npm run build') })
-  })
+  test.each(['src/newer.ts', 'package-lock.json', 'scripts/bundle.js'])(
+    'says that %s is newer than the build, and runs the build',
+    async (newer) => {
+      const dist = "export const main = async () => (console.log('built'), 0)\n"
+      const tree = plantTree({ 'dist/cli/main.js': dist, 'dist/build-began': '', 'src/one.ts': '' }, ['bin', 'scripts', 'package.json'])
+      trees.push(tree)
+      const run = () => runProcess([`${tree}/bin/servo.js`], tree)
+      const dated = (file: string, seconds: number) =>
+        utimesSync(`${tree}/${file}`, Date.now() / 1_000 + seconds, Date.now() / 1_000 + seconds)
+      dated('dist/build-began', 60)
+      expect(await run()).toEqual({ code: 0, stdout: 'built\n', stderr: '' })
+      if (!existsSync(`${tree}/${newer}`)) writeFileSync(`${tree}/${newer}`, '')
+      dated(newer, 120)
+      expect(await run()).toEqual({ code: 0, stdout: 'built\n', stderr: expect.stringContaining('npm run build') })
+    },
+  )
 })
 
 async function duration_ms(work: () => Promise<unknown>): Promise<number> {
