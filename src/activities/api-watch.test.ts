@@ -64,6 +64,17 @@ test('that it is away is known before an attempt has been silent for two seconds
   expect(watch.unheard()).toMatchObject({ over_for_ms: 0 })
 })
 
+test('one failure is none, but of an API that was away lately it is the next outage', async () => {
+  const cut = watched([40.9, 41.1])
+  const flapping = watched([10, 13], [41.1, 41.4])
+  const unheardAt = async ({ time, watch }: typeof cut, ms: number) => {
+    await time.pass(ms - time.now())
+    return watch.unheard() !== undefined
+  }
+  expect([await unheardAt(cut, 41_200), await unheardAt(cut, 42_500)]).toEqual([false, false])
+  expect([await unheardAt(flapping, 40_000), await unheardAt(flapping, 42_500)]).toEqual([false, true])
+})
+
 test('an attempt that begins, and finds the API gone at the next look, is not given up for it', async () => {
   const { time, state, watch } = watched([5.5, 60])
   state.isNeeded = false

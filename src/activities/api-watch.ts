@@ -29,8 +29,9 @@ const ASK_EVERY_MS = SECOND_MS
 /** After the first failure: an attempt that is silent for the shortest time that may be asked for must not be given up meanwhile. */
 const ASK_AGAIN_MS = SECOND_MS / 4
 const ANSWER_WITHIN_MS = 2 * SECOND_MS
-/** One failure may be a connection that was cut. */
+/** One failure may be a connection that was cut; of an API that comes and goes it is the next outage, however short. */
 const FAILURES_MIN = 2
+const FAILURES_MIN_IN_TROUBLE = 1
 /** For as long after an outage a turn that begins is told of it: workers come back one after the other. */
 const REMEMBERED_MS = 10 * SECOND_MS
 
@@ -45,7 +46,7 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
   let trouble_since: number | undefined
   let answering_since = 0
 
-  const isDown = () => failures >= FAILURES_MIN
+  const isDown = () => failures >= (trouble_since === undefined ? FAILURES_MIN : FAILURES_MIN_IN_TROUBLE)
 
   function noteAnswer(asked_at: number): void {
     if (isDown()) {
@@ -62,8 +63,9 @@ export function watchApi(deps: ApiWatchDeps): ApiWatch {
   function noteFailure(asked_at: number, fault: string): void {
     if (!wasReached) return
     if (failures === 0) down_since = asked_at
+    const wasDown = isDown()
     failures += 1
-    if (failures === FAILURES_MIN) {
+    if (isDown() && !wasDown) {
       trouble_since ??= down_since
       log(
         `The API does not answer workers: ${fault}. No attempt is given up until workers can speak again, or ${API_OUTAGE_MS_MAX / MINUTE_MS} minutes have passed.`,

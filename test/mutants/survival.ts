@@ -185,6 +185,13 @@ export const SURVIVAL: readonly Mutant[] = [
     killed_by: watch('one that fails every 61 seconds holds back for a quarter of an hour in all, whatever holds are given'),
   },
   {
+    name: 'short outages of an API that comes and goes overlooked',
+    edits: [
+      { file: 'src/activities/api-watch.ts', find: 'const FAILURES_MIN_IN_TROUBLE = 1', replace: 'const FAILURES_MIN_IN_TROUBLE = 2' },
+    ],
+    killed_by: watch('one failure is none, but of an API that was away lately it is the next outage'),
+  },
+  {
     name: 'an API that was never reached taken for one that is away',
     edits: [{ file: 'src/activities/api-watch.ts', find: '    if (!wasReached) return\n', replace: '' }],
     killed_by: watch('an API that never answered from here is no evidence of anything'),
