@@ -286,7 +286,7 @@ export const LOSS_LAG_MS_MAX = 30 * SECOND_MS
 // Tables
 
 /** Raised with every change that can alter a row (DATA section 7). */
-export const FOLD_VERSION = 4
+export const FOLD_VERSION = 5
 /** Deltas that a reader opens one by one, and rows that every process holds decoded: either makes a merge due. */
 export const MERGE_DUE_DELTAS = 64
 export const MERGE_DUE_ROWS = 60_000
