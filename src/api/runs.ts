@@ -82,14 +82,14 @@ export async function acceptedRun(
 
 type RunBody = { readonly run_id: string; readonly run_key: string; readonly accepted_event_id: string; readonly asset_count: number }
 
-export function runPlan({ ui_url }: RouteDeps, { draft, run_id, run_key, asset_count, conflict }: RunPlanned): Plan {
+export function runPlan({ ui_url }: RouteDeps, { drafts, run_id, run_key, asset_count, conflict }: RunPlanned): Plan {
   const ui = ui_url === undefined ? {} : { ui: `${ui_url}/runs/${run_id}` }
   return {
-    drafts: [draft],
+    drafts,
     source: 'servo/api',
-    answerOf: ([event]) =>
+    answerOf: (events) =>
       conflict === undefined
-        ? { status: 202, body: { run_id, run_key, accepted_event_id: event?.event_id, asset_count, ...ui } }
+        ? { status: 202, body: { run_id, run_key, accepted_event_id: events.at(-1)?.event_id, asset_count, ...ui } }
         : { status: 409, body: conflict },
   }
 }

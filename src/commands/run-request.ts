@@ -14,6 +14,7 @@ import { readAssetGraph } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
 import type { WriteOnce } from '../storage/write-once.js'
 import { type Problem, problem } from './problem.js'
+import { claimRunKey, type RunRequestedDraft } from './run-key-claim.js'
 import { type AskedPartitions, canonicalPartitions, partitionFaults, writePartitions } from './run-partitions.js'
 import type { Submit } from './submit.js'
 
@@ -30,7 +31,9 @@ export type RunAsked = {
 export type RunDeps = Pick<Submit, 'scope'> & WriteOnce & { readonly secrets: Secrets }
 
 export type RunPlanned = {
-  readonly draft: Draft
+  /** The request itself comes last. Before it, where the key was claimed for another request, that one: the claim may outlive
+   *  a process that never appended it, and the run that the answer names has to be there. */
+  readonly drafts: readonly Draft[]
   readonly run_id: string
   readonly run_key: string
   readonly asset_count: number
@@ -58,6 +61,7 @@ export async function planRunRequest(
     partitions: canonicalPartitions(asked.partitions, definitions),
     asset_keys,
     run_key,
+    is_key_chosen: asked.run_key !== undefined,
     origin: { trigger: { type: 'MANUAL' } },
   })
 }
@@ -67,6 +71,8 @@ type RunSelected = Omit<RunAsked, 'selection' | 'run_key'> & {
   readonly asset_keys: readonly string[]
   /** With its namespace. */
   readonly run_key: string
+  /** A key that the requester chose is claimed before the append: others may be choosing it at this moment. */
+  readonly is_key_chosen: boolean
   readonly origin: Pick<EventOf<'RunRequested'>['payload'], 'trigger' | 'parent_run_id' | 'root_run_id' | 'rerun_mode'>
 }
 
@@ -76,18 +82,18 @@ export async function writeRunRequest(deps: RunDeps, view: View, asked: RunSelec
   const assets = await writeAssets(deps, asset_keys)
   const partitions = await writeSelector(deps, asked.partitions)
   const request_fingerprint = requestFingerprint({ assets: asset_keys, partitions, tags })
-  const holder = await view.row('run_key_index', [run_key])
-  // Whoever asks again after the secret changed asks for the run that is there, under the id that it has.
-  const run_id = holder === undefined ? runId(deps.secrets[0], deps.scope, run_key) : String(holder['run_id'])
-  const isOther = holder !== undefined && holder['request_fingerprint'] !== request_fingerprint
-  const draft: Draft = {
+  const row = await view.row('run_key_index', [run_key])
+  const [secret] = deps.secrets
+  // A request that is repeated after the secret changed is one for the run that is there, under the id that it has.
+  const run_id = row === undefined ? runId(secret, deps.scope, run_key) : String(row['run_id'])
+  const draft: RunRequestedDraft = {
     event_type: 'RunRequested',
     idempotency_key: runRequestedKey({ run_key, request_fingerprint }),
     correlation_id: run_id,
     payload: {
       run_key,
       run_id,
-      secret_key_id: deps.secrets[0].secret_key_id,
+      secret_key_id: secret.secret_key_id,
       request_fingerprint,
       assets,
       partitions,
@@ -98,13 +104,16 @@ export async function writeRunRequest(deps: RunDeps, view: View, asked: RunSelec
       ...(asked.reason === undefined ? {} : { reason: asked.reason }),
     },
   }
-  return {
-    draft,
-    run_id,
-    run_key,
-    asset_count: asset_keys.length,
-    conflict: isOther ? runKeyConflict(run_key, run_id) : undefined,
+  const planned = { run_key, asset_count: asset_keys.length }
+  if (row !== undefined || !asked.is_key_chosen) {
+    const isOther = row !== undefined && row['request_fingerprint'] !== request_fingerprint
+    return { ...planned, drafts: [draft], run_id, conflict: isOther ? runKeyConflict(run_key, run_id) : undefined }
   }
+  const holder = await claimRunKey(deps, draft)
+  if (holder.payload.request_fingerprint === request_fingerprint) {
+    return { ...planned, drafts: [holder], run_id: holder.payload.run_id, conflict: undefined }
+  }
+  return { ...planned, drafts: [holder, draft], run_id: holder.payload.run_id, conflict: runKeyConflict(run_key, holder.payload.run_id) }
 }
 
 const USER_NAMESPACE = /^user:/

@@ -14,6 +14,7 @@ import {
   keysSha256,
   listName,
   listSha256,
+  runKeyClaimName,
   locationContentSha256,
   logChunkName,
   logFolder,
@@ -137,6 +138,7 @@ describe('golden values', () => {
     expect(claimName({ client_key: 'k-123', principal: 'user:1', route: 'POST /runs' })).toBe(
       'claims/ec6c515c57f3db909b6b64d1e37b340874badd8207dd4386e2a5b155274206a0.json',
     )
+    expect(runKeyClaimName('user:rk4')).toBe('claims/16325560de9b829f51d3d356a62813a695ea8c3ee44a8212fb6b7b566b0029a7.json')
   })
 
   test('keys_sha256 and segment name', () => {

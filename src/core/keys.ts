@@ -152,6 +152,8 @@ export const CHAIN_PREFIX = 'manifests/orchestration/chain/'
 export const CLAIMS_PREFIX = 'claims/'
 export const claimName = (claim: { readonly client_key: string; readonly principal: string; readonly route: string }): string =>
   `${CLAIMS_PREFIX}${sha256Hex(canonicalJson({ client_key: claim.client_key, principal: claim.principal, route: claim.route }))}.json`
+/** Under the same prefix as claims of commands, and collected with them. `run_key` has its namespace. */
+export const runKeyClaimName = (run_key: string): string => `${CLAIMS_PREFIX}${sha256Hex(canonicalJson({ run_key }))}.json`
 
 export const LOGS_PREFIX = 'logs/'
 /** What an attempt logged, chunk by chunk: names in the order of their numbers. */

@@ -83,15 +83,6 @@ describe('a run', () => {
     })
   })
 
-  test('whose key is taken by a request that is not folded yet is told 409 where it waits', async () => {
-    world.holdTurns()
-    const first = await ask.post('/runs', { selection: 'a', run_key: 'race' })
-    const second = ask.post('/runs?wait=true', { selection: 'b', run_key: 'race' })
-    expect(first.status).toBe(202)
-    world.releaseTurns()
-    expect(await second).toMatchObject({ status: 409, body: { run_id: first.body['run_id'] } })
-  })
-
   test('that nobody waits for is pending, and its outcome can be asked for', async () => {
     world.holdTurns()
     const { body } = await ask.post('/runs?wait=true&wait_ms=0', { selection: 'a' })

@@ -112,4 +112,22 @@ export const EXECUTION: readonly Mutant[] = [
     edits: [{ file: 'src/controllers/plan-left.ts', find: 'count === whole.count && ', replace: 'count <= whole.count && ' }],
     killed_by: { file: 'src/controllers/plan-left.test.ts', title: 'of each asset what is left of it, and not the union' },
   },
+  {
+    name: 'a chosen run key that is not claimed before the append',
+    edits: [
+      { file: 'src/commands/run-request.ts', find: 'row !== undefined || !asked.is_key_chosen', replace: 'row !== undefined || true' },
+    ],
+    killed_by: {
+      file: 'test/api/run-key-claims.test.ts',
+      title: 'refuses another request at once and on each repeat, and the conflict is recorded',
+    },
+  },
+  {
+    name: 'a claimed request that nobody appends after its process died',
+    edits: [{ file: 'src/commands/run-request.ts', find: 'drafts: [holder, draft]', replace: 'drafts: [draft]' }],
+    killed_by: {
+      file: 'test/api/run-key-claims.test.ts',
+      title: 'a run key whose claim outlived the process that made it has its run before any conflict',
+    },
+  },
 ]

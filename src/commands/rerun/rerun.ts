@@ -49,6 +49,7 @@ export async function planRerun(
     ...asked,
     ...selected,
     run_key,
+    is_key_chosen: asked.run_key !== undefined,
     tags: { ...parent.tags, ...asked.tags },
     priority: asked.priority ?? parent.priority,
     origin: { trigger: { type: 'RERUN' }, parent_run_id, root_run_id: parent.root_run_id ?? parent_run_id, rerun_mode },

@@ -73,7 +73,7 @@ const accepted = (body: object) => () => ({ status: 202, body })
 const runDrafted = (planned: RunPlanned | Problem): Drafted | Problem =>
   isProblem(planned)
     ? planned
-    : { drafts: [planned.draft], answerOf: accepted(planned.conflict === undefined ? { run_id: planned.run_id } : planned.conflict) }
+    : { drafts: planned.drafts, answerOf: accepted(planned.conflict === undefined ? { run_id: planned.run_id } : planned.conflict) }
 
 export type Person = {
   readonly deploy: (location: Location, version: number, slots?: number) => Promise<Reply | undefined>
