@@ -1,8 +1,6 @@
 // Builds what everything else is given: the store of one workspace, its table files, the clock. The only place that
 // knows which adapter stands behind which port.
 
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { LISTING_WINDOW_LOCAL_MS, LISTING_WINDOW_MS } from '../core/limits.js'
 import type { Clock } from '../core/time.js'
@@ -15,6 +13,7 @@ import type { ObjectStore } from '../storage/object-store.js'
 import { openStore, storeFault } from '../storage/open.js'
 import { readingAgain } from '../storage/read-again.js'
 import { scopedStore } from '../storage/scoped.js'
+import { createTemporaryFolder, removeDeadFolders } from '../storage/temporary-folder.js'
 import { createFileCache, type FileCache } from '../tables/cache.js'
 import { createParquetFiles } from '../tables/parquet-files.js'
 import type { TableFiles } from '../tables/table-files.js'
@@ -60,15 +59,16 @@ const DUCKDB_MEMORY_MB = 128
 export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
   const { tenant_id, workspace_id, access = 'write', gcs_endpoint } = config
   const scope = { tenant_id, workspace_id }
+  if (access === 'write') await removeDeadFolders()
   const whole = await openStore(config.store, { access, ...(gcs_endpoint === undefined ? {} : { gcs_endpoint }) })
   const isLocal = config.store.startsWith('local:')
   // A folder that does not answer is not mended by asking again.
   const store = scopedStore(isLocal ? whole : readingAgain(whole, systemClock), `tenant=${tenant_id}/workspace=${workspace_id}/`)
   const random = systemRandom()
-  // Made when the first copy comes: a folder store needs none, and a process that is killed leaves nothing behind.
-  const temporary = join(tmpdir(), `servo-cache-${Buffer.from(random(8)).toString('hex')}`)
-  const folder = config.cache_folder ?? temporary
-  const cache = fileCache(store, folder)
+  // Made when the first copy comes: a folder store needs none.
+  const temporary = createTemporaryFolder('cache')
+  const { cache_folder } = config
+  const cache = cache_folder === undefined ? fileCache(store, temporary.path, temporary.make) : fileCache(store, cache_folder)
   const files = tableFiles(cache, scope, config.duckdb_memory_mb ?? DUCKDB_MEMORY_MB)
   return {
     store,
@@ -81,12 +81,13 @@ export async function openDeps(config: WorkspaceConfig): Promise<Deps> {
     config,
     async close() {
       await files.close()
-      await rm(temporary, { recursive: true, force: true })
+      await temporary.remove()
     },
   }
 }
 
-const fileCache = (store: ObjectStore, folder: string): FileCache => createFileCache({ store, folder, bytes_max: CACHE_BYTES_MAX })
+const fileCache = (store: ObjectStore, folder: string, make_folder?: () => Promise<void>): FileCache =>
+  createFileCache({ store, folder, bytes_max: CACHE_BYTES_MAX, ...(make_folder === undefined ? {} : { make_folder }) })
 
 const tableFiles = (cache: FileCache, scope: Scope, memory_limit_mb: number): TableFiles =>
   createParquetFiles({ cache, scope, memory_limit_mb, threads: 2, connections: 2 })
@@ -106,15 +107,16 @@ export const openReader = (deps: Deps): Reader => createReader(deps)
 export async function openScratch(
   deps: Deps,
 ): Promise<{ readonly store: ObjectStore; readonly files: TableFiles; readonly close: () => Promise<void> }> {
-  const folder = await mkdtemp(join(tmpdir(), 'servo-rebuild-'))
-  const store = createLocalStore({ folder, clock: deps.clock, sync: false })
-  const files = tableFiles(fileCache(store, join(folder, 'cache')), deps.scope, DUCKDB_MEMORY_MB)
+  const temporary = createTemporaryFolder('rebuild')
+  await temporary.make()
+  const store = createLocalStore({ folder: join(temporary.path, 'store'), clock: deps.clock, sync: false })
+  const files = tableFiles(fileCache(store, join(temporary.path, 'cache')), deps.scope, DUCKDB_MEMORY_MB)
   return {
     store,
     files,
     async close() {
       await files.close()
-      await rm(folder, { recursive: true, force: true })
+      await temporary.remove()
     },
   }
 }

@@ -312,6 +312,8 @@ export const COLD_MOVE_IDS_MAX = 1_000_000
 export const MERGE_DEADLINE_MS = 30 * MINUTE_MS
 /** The longest that a reader works on one revision. */
 export const READER_PIN_MS = 10 * MINUTE_MS
+/** A temporary folder without a lock, which nothing was written into for so long, is of a process that is gone. */
+export const TEMPORARY_FOLDER_UNLOCKED_MS = DAY_MS
 /** A fold of a whole history ends with a round as short as this. What it is then compared with is kept for AS_OF_ALL_KEPT_MS and
  *  READER_PIN_MS after it was replaced, which is far longer than comparing takes. */
 export const REFOLD_ROUND_MS_MAX = MINUTE_MS

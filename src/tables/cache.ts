@@ -8,6 +8,7 @@ import { corrupt, messageOf, missing, unavailable } from '../core/errors.js'
 import { crc32c, crc32cHex, sha256Hex } from '../core/hash.js'
 import { type Clock, HOUR_MS, MINUTE_MS } from '../core/time.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { OWNER_ONLY } from '../storage/temporary-folder.js'
 import type { FileReference } from './table-files.js'
 
 type NamedFile = Pick<FileReference, 'name' | 'bytes' | 'crc32c'>
@@ -29,6 +30,8 @@ type FileCacheOptions = {
   readonly store: Pick<ObjectStore, 'label' | 'get' | 'filePath'>
   /** Made when it is needed; stays empty while the store has plain files itself. */
   readonly folder: string
+  /** Makes the folder where it is not there yet. Left out: for its owner alone, because copies of tables hold rows. */
+  readonly make_folder?: () => Promise<void>
   /** What the copies may take in all, those in use apart. */
   readonly bytes_max: number
   readonly clock?: Pick<Clock, 'now'>
@@ -198,8 +201,10 @@ async function findCopy(copies: Copies, file: NamedFile, path: string): Promise<
   return path
 }
 
+const makeOwned = async (folder: string): Promise<void> => void (await mkdir(folder, { recursive: true, mode: OWNER_ONLY }))
+
 async function download(copies: Copies, file: NamedFile, path: string): Promise<void> {
-  const { store, folder } = copies
+  const { store, folder, make_folder = () => makeOwned(folder) } = copies
   for (let tries = 1; ; tries++) {
     const answer = await store.get(file.name)
     if (answer.kind === 'absent') throw gone(file, store.label)
@@ -209,7 +214,7 @@ async function download(copies: Copies, file: NamedFile, path: string): Promise<
       if (tries < DOWNLOADS_MAX) continue
       throw damaged(file, store.label, found)
     }
-    await mkdir(folder, { recursive: true })
+    await make_folder()
     const temporary = `${path}.${process.pid}-${copies.temporary_count++}${TEMPORARY_ENDING}`
     try {
       await writeFile(temporary, answer.bytes)

@@ -1,7 +1,7 @@
 // Merges sorted table files on columns, row group by row group: only keys and versions are looked at, all else is
 // copied as it lies. It holds one group of each file that has been reached and never a whole file.
 
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { assert, corrupt } from '../core/errors.js'
@@ -15,6 +15,7 @@ import { openSource, type ParquetSource } from './columns/parquet-source.js'
 import { compressionOf, createFileWriter, type FileWriter, loadParquet, type Parquet } from './columns/parquet-writer.js'
 import { decodeColumns, integerAt } from './columns/row-decoder.js'
 import { appendSources, createRowGroup, emptyRowGroup, isFull, ROW_GROUP_ROWS, type RowGroup, rowCount } from './columns/row-group.js'
+import { createTemporaryFolder } from '../storage/temporary-folder.js'
 import { type IsKept, keptBy } from './kept-rows.js'
 import type { EncodedFile, MergeOptions } from './table-files.js'
 
@@ -278,19 +279,20 @@ async function* streamMerged(table: TableName, sources: readonly MergeSource[], 
   const { at_once } = passes
   const share_count = Math.ceil(sources.length / at_once)
   assert(share_count <= at_once, `${sources.length} files of ${table} are more than two passes merge.`)
-  const folder = await mkdtemp(join(passes.folder, 'servo-merge-'))
+  const temporary = createTemporaryFolder('merge', passes.folder)
   try {
+    await temporary.make()
     const merged: MergeSource[] = []
     for (let share = 0; share < share_count; share++) {
       const some = sources.slice(share * at_once, (share + 1) * at_once)
       for await (const { bytes, min_key } of mergeFiles(table, NO_SCOPE, some, { rows_per_file: PASS_FILE_ROWS })) {
-        const path = join(folder, `${merged.length}.parquet`)
+        const path = join(temporary.path, `${merged.length}.parquet`)
         await writeFile(path, bytes)
         merged.push({ path, min_key })
       }
     }
     yield* streamFiles(table, merged, { ...passes, at_once: Number.POSITIVE_INFINITY })
   } finally {
-    await rm(folder, { recursive: true, force: true })
+    await temporary.remove()
   }
 }

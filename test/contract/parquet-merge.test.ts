@@ -224,7 +224,7 @@ test('a stream of many files reads few at once, from temporary ones that go with
   for await (const rows of streamFiles('names', files, { at_once: 4, folder: own })) {
     seen.push(...rows)
     const [merged = ''] = await readdir(own)
-    expect((await readdir(join(own, merged))).length).toBe(3)
+    expect((await readdir(join(own, merged))).filter((name) => name.endsWith('.parquet'))).toHaveLength(3)
   }
   expect(seen.map(({ name }) => name)).toEqual(['a', ...names])
   expect(await readdir(own)).toEqual([])

@@ -32,4 +32,20 @@ export const STORE: readonly Mutant[] = [
     edits: [{ file: GCS, find: 'preconditionOpts: { ifGenerationMatch: if_generation as unknown as number },', replace: '' }],
     killed_by: { file: 'test/contract/gcs-client.test.ts', title: 'a put is one multipart request with its precondition and its checksum' },
   },
+  {
+    name: 'temporary folders of processes that were killed left where they are',
+    edits: [{ file: 'src/storage/temporary-folder.ts', find: "return lock === 'free'", replace: 'return false' }],
+    killed_by: {
+      file: 'test/contract/temporary-folder.test.ts',
+      title: 'that was killed is removed by the next one that makes a folder; that of a living or a stopped one stays',
+    },
+  },
+  {
+    name: 'temporary folders of living processes removed',
+    edits: [{ file: 'src/storage/temporary-folder.ts', find: "return lock === 'free'", replace: 'return true' }],
+    killed_by: {
+      file: 'test/contract/temporary-folder.test.ts',
+      title: 'that was killed is removed by the next one that makes a folder; that of a living or a stopped one stays',
+    },
+  },
 ]
