@@ -45,6 +45,7 @@ const MAY_IMPORT = {
   ],
   'commands/preview': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'controllers'],
   'commands/claims': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'storage'],
+  'commands/run-key-claim': ['core', 'events', 'partitions', 'projections', 'ledger/append', 'ledger/segment', 'readers', 'storage'],
   'commands/starts': [
     'core',
     'events',

@@ -25,9 +25,9 @@ afterEach(() => {
 })
 
 async function startChild() {
-  const child = spawn(process.execPath, ['scripts/run.js', 'test/fixtures/temporary-folder-child.ts', parent], {
+  const child = spawn(process.execPath, ['--import', './scripts/typescript.js', 'test/fixtures/temporary-folder-child.ts', parent], {
     cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   })
   children.push(child)
   const [path] = (await once(createInterface({ input: child.stdout as NodeJS.ReadableStream }), 'line')) as [string]

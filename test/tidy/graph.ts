@@ -61,6 +61,7 @@ export const ENTRIES = [
   'test/crash/local-steps-child.ts',
   'test/fixtures/loaded-modules.cjs',
   'test/fixtures/worker-child.ts',
+  'test/fixtures/temporary-folder-child.ts',
   'test/mutants/main.ts',
   'test/oracle/main.ts',
   'test/replay/record.ts',
