@@ -25,12 +25,14 @@ const readiness = z
   })
   .meta({ id: 'Readiness' })
 
-/** As often as they like, like OPEN; but who comes with a token may be guessing one. */
-const OPEN_WITHOUT_TOKEN = {
+/** As often as they like, like OPEN: an operator must see what a flood of requests does. Only a wrong token counts, because its
+ *  caller may be guessing one. */
+const openToAllButGuesses = ({ api_token }: Pick<RouteDeps, 'api_token'>) => ({
   rateLimit: {
-    allowList: ({ headers }: { readonly headers: Readonly<Record<string, unknown>> }) => headers['authorization'] === undefined,
+    allowList: (request: Parameters<typeof hasApiToken>[0]) =>
+      request.headers.authorization === undefined || hasApiToken(request, api_token),
   },
-}
+})
 
 export function addSystemRoutes(app: Api, deps: RouteDeps): void {
   const { version } = deps
@@ -51,7 +53,7 @@ export function addSystemRoutes(app: Api, deps: RouteDeps): void {
   app.get(
     '/readyz',
     {
-      config: OPEN_WITHOUT_TOKEN,
+      config: openToAllButGuesses(deps),
       schema: {
         operationId: 'getReadiness',
         tags: TAGS,
@@ -78,6 +80,7 @@ export function addSystemRoutes(app: Api, deps: RouteDeps): void {
   app.get(
     '/metrics',
     {
+      config: openToAllButGuesses(deps),
       schema: {
         operationId: 'getMetrics',
         tags: TAGS,

@@ -3,15 +3,12 @@
 
 import { createPoker } from '../activities/poke.js'
 import { createApi } from '../api/app.js'
-import type { Readiness } from '../api/http/deps.js'
-import { isOperatingError, messageOf } from '../core/errors.js'
-import { type Current, createCurrent } from '../readers/current.js'
-import type { Reader } from '../readers/reader.js'
-import { readStats } from '../readers/stats.js'
+import { createCurrent } from '../readers/current.js'
 import { createApiMetrics } from '../telemetry/api-metrics.js'
+import { readGauges, readReadiness } from './api-health.js'
 import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
-import { type Deps, openAppender, openDeps, openReader } from './deps.js'
+import { openAppender, openDeps, openReader } from './deps.js'
 import { openVerifier } from './oidc-config.js'
 import { onDemand } from './on-demand.js'
 import { openTail } from './tail.js'
@@ -27,7 +24,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
   const deps = await openDeps(config.workspace)
   const temporal = onDemand(async () => (await import('./api-temporal.js')).openApiTemporal(config.temporal, scope))
   const reader = openReader(deps)
-  const metrics = createApiMetrics(() => gaugesOf(deps, reader))
+  const metrics = createApiMetrics(() => readGauges(appender, reader))
   const tracing = await openTracing({ ...config, service_name: 'servo-api', attributes: attributesOf(scope), log })
   const appender = await openAppender({ ...deps, tracing }, log, metrics.append)
   const current = createCurrent({ reader, clock: deps.clock })
@@ -51,7 +48,8 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     callback_proof: config.callback_oidc === undefined ? undefined : await openVerifier(config.callback_oidc, deps.clock),
     version,
     log: config.log_level === 'silent' ? false : { level: config.log_level },
-    readiness: () => Promise.all([readinessOfStore(current), temporal.get().then(({ readiness }) => readiness())]),
+    readiness: async () =>
+      (await Promise.all([readReadiness(current, appender), temporal.get().then(async ({ readiness }) => [await readiness()])])).flat(),
     metrics,
     tracing,
     tail: openTail(deps, reader, appender, log),
@@ -70,27 +68,5 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
       await tracing?.close()
       await deps.close()
     },
-  }
-}
-
-/** undefined: the store does not answer, and what was there before is told again. */
-async function gaugesOf(deps: Deps, reader: Reader) {
-  try {
-    const { sequence, lag_ms, unfolded_segment_count, unfolded_event_count } = await readStats(deps, reader)
-    return { sequence, lag_ms, unfolded_segments: unfolded_segment_count, unfolded_events: unfolded_event_count }
-  } catch (error) {
-    if (isOperatingError(error)) return undefined
-    throw error
-  }
-}
-
-async function readinessOfStore(current: Current): Promise<Readiness> {
-  const what = { name: 'store', needed: true }
-  try {
-    const view = await current.latest()
-    if (view !== undefined) return { ...what, ok: true, detail: `revision ${view.sequence}` }
-    return { ...what, ok: false, detail: 'Nothing is published yet: the first turn does it. Is `servo automation` running?' }
-  } catch (error) {
-    return { ...what, ok: false, detail: messageOf(error) }
   }
 }

@@ -25,6 +25,8 @@ export class ApiError extends Error {
 export type ApiClient = {
   readonly url: string
   readonly get: <T>(path: string, query?: Query) => Promise<T>
+  /** What operators ask beside the API's own paths, such as /readyz. */
+  readonly probe: <T>(path: string) => Promise<T>
   readonly post: <T>(path: string, body: unknown, options?: SendOptions) => Promise<T>
   readonly send: <T>(method: 'PUT' | 'PATCH' | 'DELETE', path: string, body: unknown, options?: SendOptions) => Promise<T>
 }
@@ -42,10 +44,9 @@ export function createApiClient({ url, token }: { readonly url: string; readonly
   async function call<T>(
     method: string,
     path: string,
-    query: Query,
     init: { readonly body?: string; readonly headers?: Record<string, string> },
   ): Promise<T> {
-    const response = await answered(url, `${url.replace(/\/+$/, '')}${API_PREFIX}${path}${queryText(query)}`, {
+    const response = await answered(url, `${url.replace(/\/+$/, '')}${path}`, {
       method,
       ...init,
       headers: { accept: 'application/json', ...init.headers, ...(token === undefined ? {} : { authorization: `Bearer ${token}` }) },
@@ -60,13 +61,14 @@ export function createApiClient({ url, token }: { readonly url: string; readonly
     )
   }
   const send = <T>(method: string, path: string, body: unknown, { query = {}, idempotency_key }: SendOptions = {}): Promise<T> =>
-    call(method, path, query, {
+    call(method, `${API_PREFIX}${path}${queryText(query)}`, {
       body: JSON.stringify(body),
       headers: { 'content-type': 'application/json', ...(idempotency_key === undefined ? {} : { 'idempotency-key': idempotency_key }) },
     })
   return {
     url,
-    get: (path, query = {}) => call('GET', path, query, {}),
+    get: (path, query = {}) => call('GET', `${API_PREFIX}${path}${queryText(query)}`, {}),
+    probe: (path) => call('GET', path, {}),
     post: (path, body, options) => send('POST', path, body, options),
     send,
   }

@@ -274,6 +274,9 @@ export const RECONCILE_PASSES_MAX = 100
 export const TURN_GAP_MS_MAX = 10 * SECOND_MS
 /** The longest that they are held back: workers speak again within it, whatever their own period is. */
 export const TURN_GAP_HOLD_MS_MAX = MINUTE_MS
+/** So long after the newest revision asked for a turn, none has come: far longer than a turn and its publish take, and than the loop
+ *  waits after an error. From then on the API calls itself degraded. */
+export const TURN_OVERDUE_MS = 30 * SECOND_MS
 /** For no longer than this do outages of the API hold deadlines back, however many there are and whenever a hold is given: then an automation that alone cannot reach it, and whose
  *  places are all taken by workers that are gone, goes on. An API that is restored from a fault is there again within it. */
 export const API_OUTAGE_MS_MAX = 15 * MINUTE_MS

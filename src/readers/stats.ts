@@ -7,6 +7,7 @@ import { tableOverlayRowCount } from '../tables/overlay.js'
 import { partsOf } from '../tables/snapshot.js'
 import { listUnfolded } from './fresh.js'
 import type { Reader } from './reader.js'
+import { turnOverdueMs } from './turn-overdue.js'
 
 type Stats = {
   readonly sequence: number
@@ -18,6 +19,8 @@ type Stats = {
   readonly unfolded_event_count: number
   /** Age of the oldest unfolded segment. */
   readonly lag_ms: number
+  /** How long ago the newest revision wanted a turn that has not come; 0: none is late. */
+  readonly turn_overdue_ms: number
   readonly tables: readonly TableStats[]
 }
 
@@ -41,7 +44,15 @@ export async function readStats({ clock }: { readonly clock: { readonly now: () 
     unfolded_event_count: unfolded.reduce((sum, { meta }) => sum + Number(meta['count'] ?? 1), 0),
     lag_ms,
   }
-  const nothing = { sequence: 0, published_at: null, applied_total: 0, checkpoint_sequence: 0, delta_count: 0, tables: [] }
+  const nothing = {
+    sequence: 0,
+    published_at: null,
+    applied_total: 0,
+    checkpoint_sequence: 0,
+    delta_count: 0,
+    turn_overdue_ms: 0,
+    tables: [],
+  }
   if (view === undefined) return { ...nothing, ...behind }
   const { revision, checkpoint, deltas, overlay } = view.snapshot
   const tables = TABLE_NAMES.map((table) => {
@@ -66,6 +77,7 @@ export async function readStats({ clock }: { readonly clock: { readonly now: () 
     checkpoint_sequence: checkpoint.sequence,
     delta_count: deltas.length,
     ...behind,
+    turn_overdue_ms: turnOverdueMs(view, clock.now()),
     tables,
   }
 }

@@ -15,7 +15,7 @@ import {
   TURN_MS_MAX,
   WHOLE_LISTING_EVERY_MS,
 } from '../core/limits.js'
-import { instantText } from '../core/time.js'
+import { instantMs, instantText } from '../core/time.js'
 import type { SegmentHead } from '../ledger/read.js'
 import { setSumText } from '../ledger/set-sum.js'
 import { retentionIn } from '../projections/retention-settings.js'
@@ -175,7 +175,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   const isPublishDue = (pass: Pass, isLast: boolean): boolean => {
-    if (pass.pending.first_folded_at === null) return isLast && (needsFirstPublish() || isNewHold(pass))
+    if (pass.pending.first_folded_at === null) return isLast && (needsFirstPublish() || isNewHold(pass) || isWakePassed(pass))
     if (isLast || pass.pending.has_dispatch) return true
     return deps.clock.elapsed() - pass.pending.first_folded_at >= PUBLISH_AFTER_MS
   }
@@ -183,6 +183,14 @@ export function createTurn(deps: TurnDeps): Turn {
   /** A hold is given once, so it has to be on record. */
   const isNewHold = ({ hold_until }: Pass): boolean =>
     hold_until !== null && workspace.snapshot?.revision.watermarks.hold_until !== instantText(hold_until)
+
+  /** A recorded wake-up that passed and found nothing to do, such as a retry without room, is replaced by the next one: readers take
+   *  one that stays in the past for a sign that no automation is alive. */
+  const isWakePassed = (pass: Pass): boolean => {
+    const recorded = workspace.snapshot?.revision.watermarks.wake_at ?? null
+    if (recorded === null || instantMs(recorded) > pass.now) return false
+    return wakeAt(deps, workspace, pass) !== instantMs(recorded)
+  }
 
   /** A workspace without a pointer, or of an older fold version, gets a checkpoint at once, idle or not. */
   const needsFirstPublish = (): boolean => {

@@ -154,7 +154,9 @@ describe('a fault', () => {
     const over = await few.get('/runs')
     expect(over).toMatchObject({ status: 429, headers: { 'content-type': PROBLEM_JSON } })
     expect(over.body['detail']).toBe('More than 2 requests within a minute. Ask again in 1 minute.')
-    for (let i = 0; i < 5; i++) expect((await few.get('~/healthz')).status).toBe(200)
+    for (const probe of ['~/healthz', '~/readyz', '~/metrics']) {
+      for (let i = 0; i < 5; i++) expect((await few.get(probe)).status).toBe(200)
+    }
     expect((await few.post('/attempts/01JHMPFN9C4W8R2T6Y0B3D5F7H/started', {})).status).toBe(400)
   })
 })
@@ -196,6 +198,9 @@ describe('the API', () => {
     await guesser.get('~/readyz')
     expect((await guesser.get('~/readyz')).status).toBe(429)
     for (let i = 0; i < 5; i++) expect((await createAsker(api).get('~/readyz')).status).toBe(503)
+    for (let i = 0; i < 5; i++) expect((await owner.get('~/metrics')).status).toBe(200)
+    for (let i = 0; i < 5; i++) expect((await createAsker(api).get('~/metrics')).status).toBe(401)
+    for (const status of [401, 401, 429]) expect((await guesser.get('~/metrics')).status).toBe(status)
   })
 
   test('keeps a well-formed request id, and makes one otherwise', async () => {

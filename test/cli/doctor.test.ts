@@ -38,6 +38,15 @@ test('tells what answers and what does not, and how to mend it', async () => {
   for (const { level, mend } of found.values()) expect(mend !== undefined).toBe(level !== 'ok')
 })
 
+test('fails where the API says that a turn is overdue, because no automation is at work', async () => {
+  const detail = 'A turn was due at 2026-01-01T00:00:00.000Z, 420 s ago, and has not come.'
+  const store = { name: 'store', ok: true, needed: true, detail: 'revision 3' }
+  const api = await at.world.start({ readiness: async () => [store, { name: 'automation', ok: false, needed: false, detail }] })
+  const found = findings(await runServo(['doctor', '--store', `local:${folder}`, '--api', api.listeningOrigin, ...NOBODY, '--json']))
+  expect(found.get('api ready')).toMatchObject({ level: 'ok' })
+  expect(found.get('automation')).toMatchObject({ level: 'fail', found: detail, mend: expect.stringContaining('servo automation') })
+})
+
 test('has a line for each check, and the way to mend it below', async () => {
   const nowhere = join(folder, 'nowhere')
   const finished = await runServo(['doctor', '--store', `local:${nowhere}`, '--api', 'http://127.0.0.1:9', ...NOBODY])

@@ -29,6 +29,16 @@ describe('servo schedule', () => {
     )
   })
 
+  test('list and show say that no automation is at work, where a turn is overdue', async () => {
+    const detail = 'A turn was due at 2026-01-01T00:00:00.000Z, 420 s ago, and has not come.'
+    const readiness = async () => [{ name: 'automation', ok: false, needed: false, detail }]
+    const api = await at.world.start({ readiness })
+    for (const command of [['list'], ['show', 'yearly']]) {
+      const { code, stderr } = await at.servo('schedule', ...command, '--api', api.listeningOrigin)
+      expect({ code, stderr }).toEqual({ code: 0, stderr: `No automation is at work. ${detail}` })
+    }
+  })
+
   test('create takes a document, and options go before what it says', async () => {
     const path = at.document({ cron_expressions: ['@daily', '@weekly'], asset_selection: '+check', max_catchup_ticks: 9 })
     expect(await schedule('create', 'documented', '--file', path, '--max-catchup-ticks', '2', '--paused', '--wait')).toMatchObject({

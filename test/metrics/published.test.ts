@@ -73,25 +73,29 @@ test('a publish is counted in each of its series, with labels and number', async
   expect(changed.filter(([name]) => before.get(name) !== 0)).toEqual([])
 })
 
-test('what waits for a turn is told by the API, each figure under its own name', async () => {
-  const metrics = createApiMetrics(async () => ({ sequence: 101, lag_ms: 102_500, unfolded_segments: 103, unfolded_events: 104 }))
-  const served = servedBy(await metrics.text())
-  expect(
-    ['servo_revision_sequence', 'servo_compaction_lag_seconds', 'servo_unfolded_segments', 'servo_unfolded_events'].map((name) =>
-      served.get(name),
-    ),
-  ).toEqual([101, 102.5, 103, 104])
+const GAUGES = { sequence: 101, lag_ms: 102_500, turn_overdue_ms: 105_250, unfolded_segments: 103, unfolded_events: 104 }
+const GAUGE_NAMES = [
+  'servo_revision_sequence',
+  'servo_compaction_lag_seconds',
+  'servo_turn_overdue_seconds',
+  'servo_unfolded_segments',
+  'servo_unfolded_events',
+]
+
+test('the API serves what waits for a turn, each figure under its own name', async () => {
+  const served = servedBy(await createApiMetrics(async () => GAUGES).text())
+  expect(GAUGE_NAMES.map((name) => served.get(name))).toEqual([101, 102.5, 105.25, 103, 104])
+  expect(served.get('servo_store_reachable')).toBe(1)
 })
 
-test('where the store does not answer, what waited before is told again', async () => {
-  let now: { sequence: number; lag_ms: number; unfolded_segments: number; unfolded_events: number } | undefined = {
-    sequence: 5,
-    lag_ms: 0,
-    unfolded_segments: 7,
-    unfolded_events: 8,
-  }
-  const metrics = createApiMetrics(async () => now)
+test('while the store does not answer, its gauge says so, and no other one shows an old value', async () => {
+  let gauges: typeof GAUGES | undefined = GAUGES
+  const metrics = createApiMetrics(async () => gauges)
   await metrics.text()
-  now = undefined
-  expect(servedBy(await metrics.text()).get('servo_unfolded_segments')).toBe(7)
+  gauges = undefined
+  const text = await metrics.text()
+  expect(servedBy(text).get('servo_store_reachable')).toBe(0)
+  for (const name of GAUGE_NAMES) expect(text).toMatch(new RegExp(`^${name} nan$`, 'im'))
+  gauges = GAUGES
+  expect(servedBy(await metrics.text()).get('servo_compaction_lag_seconds')).toBe(102.5)
 })

@@ -78,6 +78,13 @@ describe('the rules', () => {
     expect(rules.flatMap(({ name, expr }) => queryFaults(expr, served).map((fault) => `${name}: ${fault}`))).toEqual([])
   })
 
+  test('that ask whether a process is up name the jobs of the example configuration', () => {
+    const jobs = [...read('temporal/grafana/prometheus.yml').matchAll(/job_name: (\S+)/g)].map(([, name = '']) => name)
+    const asked = rules.flatMap(({ expr }) => [...expr.matchAll(/\bup\{job=~?"([^"]+)"/g)].flatMap(([, names = '']) => names.split('|')))
+    expect(new Set(asked)).toEqual(new Set(jobs))
+    expect(jobs).toEqual(['servo-api', 'servo-automation', 'servo-worker'])
+  })
+
   test('have an entry each in docs/operating.md, and it has no other', () => {
     const entries = [...read('docs/operating.md').matchAll(/^### `(Servo\w+)`$/gm)].map(([, name = '']) => name)
     expect(entries.sort()).toEqual(rules.map(({ name }) => name).sort())

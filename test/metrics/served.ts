@@ -9,7 +9,7 @@ export type ServedMetric = { readonly kind: string; readonly help: string; reado
 
 /** Of both processes together, from the registries that they really have. */
 export async function servedByAll(): Promise<Served> {
-  const api = createApiMetrics(async () => ({ sequence: 1, lag_ms: 0, unfolded_segments: 0, unfolded_events: 0 }))
+  const api = createApiMetrics(async () => ({ sequence: 1, lag_ms: 0, turn_overdue_ms: 0, unfolded_segments: 0, unfolded_events: 0 }))
   // Routes are not known ahead: its labels are there with the first request.
   api.request('/healthz', 'GET', 200, 1)
   const automation = createAutomationMetrics(TALLIED)
@@ -33,6 +33,9 @@ export function servedIn(text: string): Served {
   return served
 }
 
+/** Prometheus's own, of each process that it scrapes. */
+const UP: ServedMetric = { kind: 'gauge', help: '', labels: new Set(['job', 'instance']) }
+
 /** A histogram is served as three series. */
 function baseName(name: string, served: Served): string {
   const base = name.replace(/_(bucket|sum|count)$/, '')
@@ -41,11 +44,11 @@ function baseName(name: string, served: Served): string {
 
 /** What is wrong with a query: a metric that nobody serves, or a label that it has not. */
 export function queryFaults(query: string, served: Served): string[] {
-  const used = [...query.matchAll(/\b(servo_\w+)(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({ name, matchers }))
+  const used = [...query.matchAll(/\b(servo_\w+|up)\b(?:\{([^}]*)\})?/g)].map(([, name = '', matchers = '']) => ({ name, matchers }))
   if (used.length === 0) return [`${query} names no metric.`]
   const known = new Set<string>()
   const faults = used.flatMap(({ name, matchers }) => {
-    const metric = served.get(baseName(name, served))
+    const metric = name === 'up' ? UP : served.get(baseName(name, served))
     if (metric === undefined) return [`${name} is served by nobody.`]
     if (metric.kind === 'histogram' && baseName(name, served) === name)
       return [`${name} is a histogram: ask for its _bucket, _sum or _count.`]

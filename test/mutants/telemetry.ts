@@ -30,4 +30,26 @@ export const TELEMETRY: readonly Mutant[] = [
     ],
     killed_by: PUBLISH,
   },
+  {
+    name: 'wake-ups that passed and found nothing left on record',
+    edits: [{ file: 'src/turn/turn.ts', find: ' || isWakePassed(pass))', replace: ')' }],
+    killed_by: {
+      file: 'test/api/automation-away.test.ts',
+      title: 'a wake-up that passed and found nothing to do is replaced, so that a healthy workspace is not called overdue',
+    },
+  },
+  {
+    name: 'old gauges served while the store does not answer',
+    edits: [
+      {
+        file: 'src/telemetry/api-metrics.ts',
+        find: 'const gauges = found ?? UNKNOWN',
+        replace: 'const gauges = found ?? { ...UNKNOWN, lag_ms: 0 }',
+      },
+    ],
+    killed_by: {
+      file: 'test/metrics/published.test.ts',
+      title: 'while the store does not answer, its gauge says so, and no other one shows an old value',
+    },
+  },
 ]

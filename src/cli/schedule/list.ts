@@ -6,6 +6,7 @@ import type { Schedule } from '../answers.js'
 import { type ApiOptions, type Around, listed, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseOneOf } from '../arguments.js'
 import { note, printJson, printTable } from '../local/print.js'
+import { noteOverdueTurn } from '../overdue-note.js'
 import { paintedState } from '../screen.js'
 import { fireText, lastTickText, statusText } from './words.js'
 
@@ -49,6 +50,7 @@ async function list({ status, prefix, location, asset, ...options }: Options, ar
       each.location_name ?? '',
     ]),
   )
+  await noteOverdueTurn(session)
 }
 
 const NONE = 'No schedule fits. Make one with `servo schedule create`, or write it in code and deploy it: docs/schedules.md.'

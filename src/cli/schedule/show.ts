@@ -5,6 +5,7 @@ import type { Schedule, ScheduleFires, ScheduleTick } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { printJson, printLine } from '../local/print.js'
 import { momentText } from '../moments.js'
+import { noteOverdueTurn } from '../overdue-note.js'
 import { paintedState } from '../screen.js'
 import { fireText, lastTickText, SCHEDULE_WORDS, schedulePath, statusText } from './words.js'
 
@@ -25,6 +26,7 @@ async function show(text: string, session: Session): Promise<void> {
   if (schedule.next_fire !== null) {
     const { fires } = await session.client.get<ScheduleFires>(`${path}/preview`, { count: FIRES_SHOWN })
     for (const [index, fire] of fires.entries()) printLine(memberLine(index === 0 ? 'fires' : '', fireText(fire, now)))
+    await noteOverdueTurn(session)
   }
   if (schedule.last_tick_status !== 'FAILED') return
   const failed = await session.client.get<{ ticks: ScheduleTick[] }>(`${path}/ticks`, { status: 'FAILED', limit: 1 })

@@ -18,16 +18,29 @@ export async function checkApi(url: string, token: string | undefined): Promise<
   if ('problem' in healthy) return [fail('api', `${url} does not answer: ${healthy.problem}`, START)]
   if (!healthy.response.ok) return [fail('api', `${url} answers ${healthy.response.status}, and not as Servo's API does`, START)]
   const skew = clockOf(healthy.response, asked_at, Date.now())
-  return [ok('api', `${url} answers`), await readiness(base, token), await rights(base, token), ...(skew === undefined ? [] : [skew])]
+  return [ok('api', `${url} answers`), ...(await readiness(base, token)), await rights(base, token), ...(skew === undefined ? [] : [skew])]
 }
 
-async function readiness(base: string, token: string | undefined): Promise<Finding> {
+async function readiness(base: string, token: string | undefined): Promise<readonly Finding[]> {
   const ready = await asked(`${base}/readyz`, headersOf(token))
   const mend = 'Look at what it says; `servo automation` or `servo dev` publishes the first revision.'
-  if ('problem' in ready) return fail('api ready', ready.problem, mend)
-  const { checks = [] } = (await ready.response.json().catch(() => ({}))) as { readonly checks?: readonly Check[] }
+  if ('problem' in ready) return [fail('api ready', ready.problem, mend)]
+  const { checks: all = [] } = (await ready.response.json().catch(() => ({}))) as { readonly checks?: readonly Check[] }
+  const checks = all.filter(({ name }) => name !== AUTOMATION)
+  return [...all.filter(({ name }) => name === AUTOMATION).map(automationFinding), readyFinding(ready.response, checks, mend)]
+}
+
+const AUTOMATION = 'automation'
+
+/** The API knows it by what the newest revision asked for, so that it is said of every automation, wherever it ran. */
+const automationFinding = ({ ok: isOk, detail = isOk ? 'ok' : 'a turn was due and has not come' }: Check): Finding =>
+  isOk
+    ? ok(AUTOMATION, detail)
+    : fail(AUTOMATION, detail, 'Start `servo automation` or `servo dev`; if it runs, its log and /healthz say what it waits for.')
+
+function readyFinding(response: Response, checks: readonly Check[], mend: string): Finding {
   const told = checks.map(({ name, ok, detail = ok ? 'ok' : 'not ok' }) => `${name}: ${detail}`).join('; ')
-  if (!ready.response.ok) return fail('api ready', told || `it answers ${ready.response.status}`, mend)
+  if (!response.ok) return fail('api ready', told || `it answers ${response.status}`, mend)
   if (checks.every(({ ok }) => ok)) return ok('api ready', told || 'it is ready')
   return warn('api ready', told, 'It answers, and what it accepts waits for what is missing: start that.')
 }
