@@ -59,17 +59,36 @@ export function createOutages(): Outages {
 const HEARD_LATE_MS = 5 * SECOND_MS
 /** Whoever asks whether the API is there may be told so a moment after workers were heard by it again. */
 const HEARD_AGAIN_MS = 3 * SECOND_MS
+/** Twice the longest pause between two tries of a worker that lives (`RETRY_LONGEST_MS` of the SDK): an API that answered others for
+ *  this long without a break was there for its tries as well. */
+const HEARD_SPAN_MS_MIN = 10 * SECOND_MS
+/** Between two beats that are further apart the API may have been away: one that flaps is back within seconds. */
+const HEARD_GAP_MS_MAX = 2 * SECOND_MS
 
-/** For how long deadlines may be held back because workers could not speak; 0: they could. What this process cannot reach others
- *  may: then their beats go on to be folded, and who is silent is so by himself. Of an outage of a few seconds nobody can tell. */
+/** For how long deadlines may be held back because workers could not speak; 0: they could. Workers may reach an API that this process
+ *  cannot: then their beats go on to be folded, and the silence is the worker's own. A single beat is no proof of that. A flapping API
+ *  may be open for a second between two health checks, and only some workers try within it (ADR 0079). */
 export function unheardHoldMs(unheard: Unheard | undefined, rows: WorkingSet, now: number): number {
   if (unheard === undefined) return 0
   const { for_ms, over_for_ms, left_ms } = unheard
   const since = now - for_ms + HEARD_LATE_MS
   const until = now - over_for_ms - HEARD_AGAIN_MS
-  const isHeard = rows.hotRows('tasks').some((task) => {
-    const heard_at = Math.max(task.started_at ?? 0, task.last_heartbeat_at ?? 0)
-    return task.state === 'RUNNING' && heard_at > since && heard_at <= until
+  return isHeardSteadily(rows, since, until) ? 0 : left_ms
+}
+
+/** Tells whether workers spoke after `since` and until `until` for long enough without a gap. */
+function isHeardSteadily(rows: WorkingSet, since: number, until: number): boolean {
+  if (until - since < HEARD_SPAN_MS_MIN) return false
+  const heard = rows
+    .hotRows('tasks')
+    .flatMap(({ state, started_at, last_heartbeat_at }) => (state === 'RUNNING' ? [started_at, last_heartbeat_at] : []))
+    .filter((at): at is number => at !== null && at > since && at <= until)
+    .toSorted((left, right) => left - right)
+  let steady_since = heard[0] ?? 0
+  let before = steady_since
+  return heard.some((at) => {
+    if (at - before > HEARD_GAP_MS_MAX) steady_since = at
+    before = at
+    return at - steady_since >= HEARD_SPAN_MS_MIN
   })
-  return isHeard ? 0 : left_ms
 }

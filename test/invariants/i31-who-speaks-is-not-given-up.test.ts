@@ -30,6 +30,34 @@ test('I31 an attempt whose worker beats is kept, by whichever API it is heard an
   await expectInvariants()
 })
 
+test('I31 an attempt is kept while no API is reached, though another worker is heard in a moment between two health checks', async () => {
+  const story = createExecutionStory()
+  const { tell, automation, api, begin, keepTurning, site, rows, expectInvariants } = story
+  await tell(async () => {
+    const turning = automation()
+    await begin(turning, ['a'], ['e'])
+    site.witness.calm_since = story.world.time.now()
+    const [lucky, unlucky] = [story.dispatchOf('a'), story.dispatchOf('e')]
+    const door = await api()
+    await story.start(door, lucky)
+    await story.start(door, unlucky)
+    await keepTurning(turning, 4 * SECOND_MS)
+    site.front.isOpen = false
+    await keepTurning(turning, 8 * SECOND_MS)
+    await story.say(door, lucky, 'heartbeat', { seq: 1 })
+    // Past the deadline of the other one, 16 s after its start.
+    await keepTurning(turning, 8 * SECOND_MS)
+    site.front.isOpen = true
+    for (const dispatch of [lucky, unlucky]) await story.succeed(door, dispatch)
+    await keepTurning(turning, SECOND_MS)
+  })
+  expect(await rows('tasks')).toMatchObject([
+    { state: 'SUCCEEDED', infra_losses: 0 },
+    { state: 'SUCCEEDED', infra_losses: 0 },
+  ])
+  await expectInvariants()
+})
+
 test('I31 its check notices who was given up', async () => {
   const { rows, evidence, site } = await beating((beat) => beat < 3)
   expect(Number((await rows('tasks'))[0]?.['infra_losses'])).toBeGreaterThan(0)

@@ -94,8 +94,34 @@ export const EXECUTION: readonly Mutant[] = [
   },
   {
     name: 'nobody given up where this process alone does not reach the API',
-    edits: [{ file: 'src/turn/outage.ts', find: 'return isHeard ? 0 : left_ms', replace: 'return isHeard ? left_ms : left_ms' }],
-    killed_by: turn('controllers', 'give up who is silent while others are heard, whatever this process can reach'),
+    edits: [
+      {
+        file: 'src/turn/outage.ts',
+        find: 'isHeardSteadily(rows, since, until) ? 0',
+        replace: 'isHeardSteadily(rows, since, until) ? left_ms',
+      },
+    ],
+    killed_by: turn('controllers', 'give up who is silent while others are heard all the while, whatever this process can reach'),
+  },
+  {
+    name: 'a single beat taken as proof that workers reach the API',
+    edits: [
+      { file: 'src/turn/outage.ts', find: 'at - steady_since >= HEARD_SPAN_MS_MIN', replace: 'at - steady_since >= 0 * HEARD_SPAN_MS_MIN' },
+    ],
+    killed_by: {
+      file: 'src/turn/outage.test.ts',
+      title: 'holds back where others are heard for a moment: it may have been open to some of them, between two health checks',
+    },
+  },
+  {
+    name: 'beats of two moments taken for beats of all the time between them',
+    edits: [
+      { file: 'src/turn/outage.ts', find: 'if (at - before > HEARD_GAP_MS_MAX)', replace: 'if (at - before > 10 * HEARD_GAP_MS_MAX)' },
+    ],
+    killed_by: {
+      file: 'src/turn/outage.test.ts',
+      title: 'holds back where others are heard for a moment: it may have been open to some of them, between two health checks',
+    },
   },
   {
     name: 'attempts given up by a turn that is far behind',

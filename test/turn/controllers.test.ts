@@ -198,30 +198,29 @@ describe('the controllers in a turn', () => {
     expect(await task()).toMatchObject({ state: 'RETRY_WAIT', outcome_reason: 'START_DEADLINE' })
   })
 
-  test('give up who is silent while others are heard, whatever this process can reach', async () => {
+  test('give up who is silent while others are heard all the while, whatever this process can reach', async () => {
     let unheard: Unheard | undefined
     const { say, writer, tell, world, turn, rows, start_deadline_at } = await withOneDispatched({ unheard: () => unheard })
     await world.time.pass(start_deadline_at - 20_000 - world.time.now())
+    const keys = Array.from({ length: 8 }, (_, index) => `other:${index}`)
     await tell(async () => {
-      await writer('other').append([say.runRequested('user:2', { assets: { keys: ['c'] } })])
+      for (const key of keys) await writer(key).append([say.runRequested(key, { assets: { keys: ['c'] } })])
       await turn()
     })
-    const other = { run_id: runIdOf('user:2'), task_key: 'c', attempt: 1 }
-    const attempt_id = attemptId(SECRET, other)
-    await world.time.pass(15_000)
-    await tell(async () => {
-      const started = say.taskStarted(other, { attempt_id }, { at: world.time.now() })
-      await writer('worker').append([started])
-      await turn()
-    })
-    await world.time.pass(6_000)
-    // Out of reach from here for longer than it is since the other one was heard.
-    unheard = { for_ms: 15_000, over_for_ms: 0, left_ms: 885_000 }
+    await world.time.pass(3_000)
+    // One after another: an API that is open for a moment hears some of them, and not for so long.
+    for (const key of keys) {
+      const other = { run_id: runIdOf(key), task_key: 'c', attempt: 1 }
+      const started = say.taskStarted(other, { attempt_id: attemptId(SECRET, other) }, { at: world.time.now() })
+      await tell(() => writer(`worker of ${key}`).append([started]))
+      await world.time.pass(1_500)
+    }
+    await tell(() => turn())
+    await world.time.pass(start_deadline_at + 1_000 - world.time.now())
+    // Out of reach from here for longer than it is since the others began to be heard.
+    unheard = { for_ms: 25_000, over_for_ms: 0, left_ms: 875_000 }
     await tell(() => turn())
     const states = (await rows('tasks')).map(({ task_key, state }) => [task_key, state])
-    expect(states.toSorted()).toEqual([
-      ['a', 'RETRY_WAIT'],
-      ['c', 'RUNNING'],
-    ])
+    expect(states.toSorted()).toEqual([['a', 'RETRY_WAIT'], ...keys.map(() => ['c', 'RUNNING'])])
   })
 })
