@@ -5,12 +5,14 @@ import { isAnyOut, watchApi } from '../../../src/activities/api-watch.js'
 import { type CancelPush, createCancelPush } from '../../../src/activities/cancel-push.js'
 import type { DispatchPort } from '../../../src/activities/dispatch.js'
 import { createHandOver, type HandOver } from '../../../src/activities/hand-over.js'
+import { openAppender } from '../../../src/bin/appender.js'
 import { isOperatingError } from '../../../src/core/errors.js'
 import { SECOND_MS } from '../../../src/core/time.js'
+import type { Appender } from '../../../src/ledger/append.js'
 import { createCurrent } from '../../../src/readers/current.js'
 import { createReader } from '../../../src/readers/reader.js'
 import { createReconcile } from '../../../src/turn/controllers.js'
-import { createDecider, type Decider } from '../../fixtures/roles.js'
+import { createDecider, type Decider, watched } from '../../fixtures/roles.js'
 import type { Process } from '../../fixtures/world.js'
 import { type Actor, noteBug } from '../actor.js'
 import { askApi, poke, request, SECRETS, type Site, UNANSWERED } from './site.js'
@@ -24,8 +26,9 @@ const SWEEP_EVERY_MS = 2 * SECOND_MS
 
 export type Automation = { readonly decider: Decider; readonly hand_over: HandOver; readonly cancel_push: CancelPush }
 
-/** `portOf`: what this process hands attempts over with. */
-export function openAutomation(site: Site, process: Process, port: DispatchPort): Automation {
+/** `port`: what this process hands attempts over with. `appender`: one that knows the store's time, as a real process opens it before
+ *  anything else; without it the process's own clock stamps what is said before its first append. */
+export function openAutomation(site: Site, process: Process, port: DispatchPort, appender?: Appender): Automation {
   const { world } = site
   const reader = createReader({ store: process.store, files: process.files })
   const cancel_push = createCancelPush({ post: (_url, { attempt_ids }) => tellToStop(site, process, attempt_ids), log: () => undefined })
@@ -39,6 +42,7 @@ export function openAutomation(site: Site, process: Process, port: DispatchPort)
   const decider = createDecider(world, process, {
     reconcile,
     unheard: api_watch.unheard,
+    ...(appender === undefined ? {} : { appender }),
     onPublish(workspace) {
       hand_over.onPublish(workspace)
       cancel_push.onPublish(workspace)
@@ -95,13 +99,21 @@ export function createAutomation(site: Site, name: string, options: Actor['optio
     options,
     think_ms: (random) => random.below(300),
     begin(process) {
-      const { decider, hand_over } = openAutomation(site, process, portOf(process))
       const { weather, pokes, world } = site
       let wake: () => void = () => undefined
       let wait_ms = 0
-      pokes.set(name, () => wake())
-      void sweepOn(process, { decider, hand_over }).catch((error: unknown) => noteBug(world, name, error))
+      let opened: Automation | undefined
+      async function open(): Promise<Automation> {
+        const { store, clock, random } = process
+        const appender = await openAppender({ store, clock, random: random.bytes, scope: world.scope })
+        const automation = openAutomation(site, process, portOf(process), watched(world, process, appender))
+        pokes.set(name, () => wake())
+        void sweepOn(process, automation).catch((error: unknown) => noteBug(world, name, error))
+        return automation
+      }
       return async () => {
+        opened ??= await open()
+        const { decider } = opened
         const poked = new Promise<void>((resolve) => (wake = resolve))
         if (wait_ms > 0) await Promise.race([poked, process.clock.sleep(wait_ms)])
         if (weather.happens('process_ends')) return process.kill()
