@@ -101,13 +101,18 @@ export function createAutomation(site: Site, name: string, options: Actor['optio
     begin(process) {
       const { weather, pokes, world } = site
       let wake: () => void = () => undefined
+      /** Since the last turn began: one that comes during a turn is answered by the next, as the loop of a workspace does it. */
+      let isPoked = false
       let wait_ms = 0
       let opened: Automation | undefined
       async function open(): Promise<Automation> {
         const { store, clock, random } = process
         const appender = await openAppender({ store, clock, random: random.bytes, scope: world.scope })
         const automation = openAutomation(site, process, portOf(process), watched(world, process, appender))
-        pokes.set(name, () => wake())
+        pokes.set(name, () => {
+          isPoked = true
+          wake()
+        })
         void sweepOn(process, automation).catch((error: unknown) => noteBug(world, name, error))
         return automation
       }
@@ -115,10 +120,11 @@ export function createAutomation(site: Site, name: string, options: Actor['optio
         opened ??= await open()
         const { decider } = opened
         const poked = new Promise<void>((resolve) => (wake = resolve))
-        if (wait_ms > 0) await Promise.race([poked, process.clock.sleep(wait_ms)])
+        if (wait_ms > 0 && !isPoked) await Promise.race([poked, process.clock.sleep(wait_ms)])
         if (weather.happens('process_ends')) return process.kill()
         // A turn that failed is asked for again soon.
         wait_ms = 2 * SECOND_MS
+        isPoked = false
         const { more, wake_in_ms } = await decider.turn()
         wait_ms = more ? 0 : Math.min(BACKSTOP_MS, Math.max(WAIT_MS_MIN, wake_in_ms ?? BACKSTOP_MS))
       }
