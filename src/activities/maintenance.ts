@@ -1,5 +1,6 @@
 // What no turn does: base merges, a look through the whole listing window, packing of old segments, collection.
 
+import { repairFilters } from '../compactor/base/repair-filters.js'
 import { collectAll } from '../compactor/collect.js'
 import { type MergeAnswer, mergeBase } from '../compactor/merge.js'
 import { packSegments } from '../compactor/packs/pack.js'
@@ -27,6 +28,7 @@ export const createMaintenance = (deps: MaintenanceDeps) => {
       servedScope(deps, scope)
       return whileBeating(() =>
         explained(async () => {
+          await repairFilters(deps)
           const merged = merge ? await mergeBase(deps, { is_patient: true }) : undefined
           const missed = collect ? await findMissed() : []
           // Before collection, which looks at what packing may have left behind.

@@ -23,7 +23,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
   const scope = { tenant_id, workspace_id }
   const deps = await openDeps(config.workspace)
   const temporal = onDemand(async () => (await import('./api-temporal.js')).openApiTemporal(config.temporal, scope))
-  const reader = openReader(deps)
+  const reader = openReader(deps, log)
   const metrics = createApiMetrics(() => readGauges(appender, reader))
   const tracing = await openTracing({ ...config, service_name: 'servo-api', attributes: attributesOf(scope), log })
   const appender = await openAppender({ ...deps, tracing }, log, metrics.append)

@@ -138,7 +138,7 @@ type Work = {
 function createWork({ config, deps, port, submit, loops, metrics, log, closed }: Work) {
   const { worker_secrets, api_url } = config
   const { appender, tracing } = submit
-  const reader = openReader(deps)
+  const reader = openReader(deps, log)
   const current = createCurrent({ reader, clock: deps.clock })
   const hand_over = createHandOver({
     ...deps,

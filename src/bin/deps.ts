@@ -101,7 +101,7 @@ export const turnDeps = (deps: Deps, appender: Appender, log?: (message: string)
   ...(log === undefined ? {} : { log }),
 })
 
-export const openReader = (deps: Deps): Reader => createReader(deps)
+export const openReader = (deps: Deps, log?: (message: string) => void): Reader => createReader(deps, log)
 
 /** Tables of a rebuild: a folder of its own without fsync, gone when it is closed. */
 export async function openScratch(

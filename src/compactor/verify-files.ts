@@ -1,13 +1,15 @@
 // The table files of a workspace, as verify looks at them: which there have to be, by the rule that readers and collection go
 // by, and whether each is whole. It reads every one of them.
 
-import { missing } from '../core/errors.js'
+import { isOperatingError, messageOf, missing } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
 import { manyAtOnce } from '../storage/many-at-once.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { openFilter } from '../tables/bloom.js'
 import { CHECKPOINTS_PREFIX, checkpointName, POINTER_NAME, type Pointer } from '../tables/revision.js'
 import { openSnapshot, readDelta, readPointer, readRevision, type TableStore } from '../tables/snapshot.js'
 import { openVolumes } from '../tables/volume.js'
+import { FILTER_ENDING } from './base/write-part.js'
 import { reachKept } from './collect.js'
 import { reachesOf, reachOf } from './reach.js'
 import { reachedBy } from './reached.js'
@@ -63,7 +65,7 @@ export async function verifyFiles(
   for (const problem of found) if (problem !== undefined && problem !== 'gone') problems.push(problem)
   const gone = names.filter((_, index) => found[index] === 'gone')
   const isNeeded = gone.length === 0 ? () => true : await neededNow(store)
-  for (const name of gone.filter(isNeeded)) problems.push(`${name} is gone, though a revision names it. ${RESTORE_IT}`)
+  for (const name of gone.filter(isNeeded)) problems.push(`${name} is gone, though a revision names it. ${cureOf(name)}`)
   // Last, and only where nothing is known to be damaged: it would be the same sentence once more.
   const opened = problems.length > 0 ? undefined : await orDamage('The current revision', () => openNewest(tables))
   if (opened !== undefined && 'problem' in opened) problems.push(`The current revision cannot be opened: ${opened.problem}`)
@@ -103,13 +105,31 @@ async function filesAdded(store: ObjectStore, deltas: ReadonlyMap<number, string
 /** What is wrong with it. */
 async function verifyFile(store: ObjectStore, name: string, crc32c: string | undefined): Promise<string | undefined> {
   const got = await orDamage(name, () => store.get(name))
-  if ('problem' in got) return got.problem
+  if ('problem' in got) return isFilter(name) ? got.problem.replace(RESTORE_IT, REBUILD_IT) : got.problem
   const answer = got.document
   if (answer.kind === 'absent') return 'gone'
   const found = crc32cHex(answer.bytes)
   if (found !== answer.head.crc32c)
-    return `${name} is damaged: its bytes have checksum ${found}, the store recorded ${answer.head.crc32c}. ${RESTORE_IT}`
+    return `${name} is damaged: its bytes have checksum ${found}, the store recorded ${answer.head.crc32c}. ${cureOf(name)}`
   if (crc32c !== undefined && found !== crc32c)
     return `${name} has checksum ${found}; the revision that names it says ${crc32c}. ${RESTORE_IT}`
-  return undefined
+  return isFilter(name) ? filterProblem(name, answer.bytes) : undefined
 }
+
+/** No revision says what checksum a filter has: the filter itself does. */
+function filterProblem(name: string, bytes: Uint8Array): string | undefined {
+  try {
+    openFilter(bytes, name)
+    return undefined
+  } catch (error) {
+    if (!isOperatingError(error, 'corrupt')) throw error
+    return `${messageOf(error)} ${REBUILD_IT}`
+  }
+}
+
+const isFilter = (name: string): boolean => name.endsWith(FILTER_ENDING)
+
+/** What is looked up is found without it, and it can be made again from its table file. */
+const REBUILD_IT = 'Rebuild it with `servo ledger compact --filters`.'
+
+const cureOf = (name: string): string => (isFilter(name) ? REBUILD_IT : RESTORE_IT)

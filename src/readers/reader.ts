@@ -52,8 +52,8 @@ export type Reader = {
 /** A file that vanished between the pointer and the read was replaced by a merge and collected: read the pointer again. */
 const REOPENS_MAX = 3
 
-export function createReader(tables: TableStore): Reader {
-  const filters = createFilterCache(tables)
+export function createReader(tables: TableStore, log?: (message: string) => void): Reader {
+  const filters = createFilterCache({ store: tables.store, log })
   const derivations: Derivations = new Map()
   let held: Snapshot | undefined
 

@@ -7,7 +7,7 @@ import type { GetAnswer, ObjectStore } from './object-store.js'
 
 const READS_MAX = 4
 
-export async function readIntact(store: ObjectStore, name: string): Promise<GetAnswer> {
+export async function readIntact(store: Pick<ObjectStore, 'label' | 'get'>, name: string): Promise<GetAnswer> {
   for (let read = 1; ; read++) {
     const answer = await store.get(name)
     if (answer.kind === 'absent' || crc32cHex(answer.bytes) === answer.head.crc32c) return answer

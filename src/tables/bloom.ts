@@ -51,15 +51,26 @@ export const FILTER_KEYS_MAX = Math.floor(BITS_MAX / BITS_PER_KEY)
 
 /** Equal neighbours count once: the keys come in the order of a file, where a run's rows lie together. */
 export function buildFilter(keys: Iterable<string>): Uint8Array {
+  const digests = collectDigests()
+  for (const key of keys) digests.add(key)
+  return digests.toFilter()
+}
+
+/** The same of keys that come in several batches. */
+export function collectDigests(): { readonly add: (key: string) => void; readonly toFilter: () => Uint8Array } {
   const digests: KeyDigest[] = []
   let previous: string | undefined
-  for (const key of keys) {
-    if (key !== previous) digests.push(keyDigest(key))
-    previous = key
+  return {
+    add(key) {
+      if (key !== previous) digests.push(keyDigest(key))
+      previous = key
+    },
+    toFilter() {
+      const filter = startFilter(digests.length)
+      for (const digest of digests) filter.add(digest)
+      return filter.finish()
+    },
   }
-  const filter = startFilter(digests.length)
-  for (const digest of digests) filter.add(digest)
-  return filter.finish()
 }
 
 export type FilterInProgress = { readonly add: (digest: KeyDigest) => void; readonly finish: () => Uint8Array }
@@ -85,23 +96,31 @@ export function startFilter(promised_count: number): FilterInProgress {
   }
   const finish = (): Uint8Array => {
     assert(key_count <= promised_count, `A filter was promised ${promised_count} keys, and has ${key_count}: it would say yes too often.`)
-    const header = new DataView(bytes.buffer)
-    header.setUint32(0, MAGIC, true)
-    header.setUint8(4, VERSION)
-    header.setUint8(5, HASHES)
-    header.setUint32(8, bit_count, true)
-    header.setUint32(12, key_count, true)
-    header.setUint32(CHECKSUM_AT, checksum(bytes), true)
-    return bytes
+    return sealed(bytes, key_count)
   }
   return { add, finish }
+}
+
+/** Says yes to every key: in place of a filter whose keys are not known any more. */
+export const filterThatAdmitsAll = (): Uint8Array => sealed(new Uint8Array(HEADER_BYTES + BITS_MIN / 8).fill(0xff, HEADER_BYTES), 0)
+
+/** Writes the header before the bits, the checksum last. */
+function sealed(bytes: Uint8Array, key_count: number): Uint8Array {
+  const header = new DataView(bytes.buffer)
+  header.setUint32(0, MAGIC, true)
+  header.setUint8(4, VERSION)
+  header.setUint8(5, HASHES)
+  header.setUint32(8, (bytes.length - HEADER_BYTES) * 8, true)
+  header.setUint32(12, key_count, true)
+  header.setUint32(CHECKSUM_AT, checksum(bytes), true)
+  return bytes
 }
 
 const checksum = (bytes: Uint8Array): number => crc32c(bytes.subarray(HEADER_BYTES), crc32c(bytes.subarray(0, CHECKSUM_AT)))
 
 /** `name` is for the message alone. The filter keeps the bytes: they must not change. */
 export function openFilter(bytes: Uint8Array, name = 'A filter file'): Filter {
-  const damaged = (what: string) => corrupt(`${name} ${what}. Run \`servo ledger verify\`.`)
+  const damaged = (what: string) => corrupt(`${name} ${what}.`)
   if (bytes.length <= HEADER_BYTES) throw damaged(`has ${bytes.length} bytes, too few for a filter`)
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   if (header.getUint32(0, true) !== MAGIC) throw damaged('does not begin like a filter')

@@ -1,40 +1,45 @@
 // Rows by key from the newest layer down: the overlay in memory, then the base files that may have the key. Filters and
 // key ranges say which, so that a key that is nowhere opens no file. It never takes an older row for the newest.
 
-import { missing } from '../core/errors.js'
+import { isOperatingError } from '../core/errors.js'
 import { firstIndex } from '../core/sorted.js'
 import { compareKeys, keyText, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
+import { readIntact } from '../storage/read-intact.js'
 import { type Filter, filterKeyOf, type KeyDigest, keyDigest, mightContain, openFilter } from './bloom.js'
+import { type DamagedFilters, damagedFiltersOf } from './damaged-filters.js'
 import type { Part } from './revision.js'
 import type { TableFiles } from './table-files.js'
 
-/** The filter of a part; undefined when it has none. At hand where it was asked for lately. */
+/** The filter of a part; undefined when it has none, or one that cannot be used: then the part is asked itself. At hand where it was
+ *  asked for lately. */
 export type FilterCache = (part: Pick<Part, 'filter'>) => Filter | undefined | Promise<Filter | undefined>
 
 export type KeptFilters = FilterCache & {
   /** Nobody asks for these any more; who does has them read again. */
   readonly forget: (names: readonly string[]) => void
+  /** Opens those that were damaged once more when they are asked for: another process may have repaired them. */
+  readonly retry: () => void
 }
 
 /** A week of idempotency keys at a hundred events a second. */
 const FILTER_BYTES_MAX = 192 * 1_024 ** 2
 
-export function createFilterCache(
-  { store }: { readonly store: Pick<ObjectStore, 'label' | 'get'> },
-  bytes_max: number = FILTER_BYTES_MAX,
-): KeptFilters {
+type FilterStore = {
+  readonly store: Pick<ObjectStore, 'label' | 'get'>
+  readonly log?: ((message: string) => void) | undefined
+}
+
+export function createFilterCache({ store, log }: FilterStore, bytes_max: number = FILTER_BYTES_MAX): KeptFilters {
   /** In the order of their last use. */
   const filters = new Map<string, Filter>()
-  const loading = new Map<string, Promise<Filter>>()
+  const loading = new Map<string, Promise<Filter | undefined>>()
+  const damaged = damagedFiltersOf(store)
   let bytes = 0
 
-  async function load(name: string): Promise<Filter> {
-    const answer = await store.get(name)
-    if (answer.kind === 'absent') {
-      throw missing(`${name} is not in ${store.label}, though a checkpoint names it. Read the pointer again: a merge may have replaced it.`)
-    }
-    const filter = openFilter(answer.bytes, name)
+  async function load(name: string): Promise<Filter | undefined> {
+    const filter = await openStored({ store, log }, damaged, name)
+    if (filter === undefined) return undefined
     filters.set(name, filter)
     bytes += filter.bits.length
     for (const oldest of filters.keys()) {
@@ -57,14 +62,43 @@ export function createFilterCache(
       filters.set(name, held)
       return held
     }
+    if (damaged.isSkipped(name)) return undefined
     const under_way = loading.get(name)
     if (under_way !== undefined) return under_way
     const asked = load(name).finally(() => loading.delete(name))
     loading.set(name, asked)
     return asked
   }
-  return Object.assign(filterOf, { forget: (names: readonly string[]) => names.forEach(drop) })
+  const forget = (names: readonly string[]) => {
+    for (const name of names) {
+      drop(name)
+      damaged.clear(name)
+    }
+  }
+  return Object.assign(filterOf, { forget, retry: damaged.retry })
 }
+
+/** A filter only saves reads, so a look-up never fails for one: undefined where it is damaged, or gone. One that is gone is not
+ *  reported here. A merge may have replaced its part, and then the part is gone as well. */
+async function openStored({ store, log }: FilterStore, damaged: DamagedFilters, name: string): Promise<Filter | undefined> {
+  try {
+    const answer = await readIntact(store, name)
+    if (answer.kind === 'absent') {
+      damaged.note(name)
+      return undefined
+    }
+    const filter = openFilter(answer.bytes, name)
+    damaged.clear(name)
+    return filter
+  } catch (error) {
+    if (!isOperatingError(error, 'corrupt')) throw error
+    damaged.note(name, log === undefined ? undefined : () => log(damageLine(name)))
+    return undefined
+  }
+}
+
+const damageLine = (name: string): string =>
+  `The filter ${name} is damaged. Rows are looked up without it, which takes longer, until maintenance has rebuilt it.`
 
 type RowSource = {
   readonly files: Pick<TableFiles, 'lookup'>

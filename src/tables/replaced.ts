@@ -15,6 +15,7 @@ export function forgetReplaced({ files, filters }: Keepers, before: Snapshot | u
   const filter_names = new Set(standing.flatMap(filtersOf))
   const replaced = partsIn(before.checkpoint).filter(({ name }) => !names.has(name))
   files.forget(replaced)
+  filters.retry()
   filters.forget(replaced.flatMap(filtersOf).filter((name) => !filter_names.has(name)))
 }
 

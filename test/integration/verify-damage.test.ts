@@ -1,7 +1,7 @@
 // What verify says of documents that are gone, altered or cut short: each is named with what to do, everything else is
 // still looked at, and nobody is told to run what is running.
 
-import { cp, mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -194,6 +194,57 @@ test(
     expect(problems).toEqual([
       expect.stringMatching(/manifest\.json\.g\d+ is not an object .* Restore it from a copy\. Until then this goes by revision 6\.$/),
     ])
+  },
+  TIMEOUT_MS,
+)
+
+const FILTER_DAMAGES = {
+  gone: rm,
+  altered: flipLastBit,
+  'cut short': async (path: string) => truncate(path, (await stat(path)).size - 7),
+}
+
+async function flipLastBit(path: string): Promise<void> {
+  const bytes = await readFile(path)
+  bytes[bytes.length - 1] = (bytes.at(-1) as number) ^ 1
+  await writeFile(path, bytes)
+}
+
+async function withDamagedFilter(damage: (path: string) => Promise<void>) {
+  const copy = await copyOfStore()
+  const [path = ''] = await filesIn(copy, /base\/idempotency_keys\/.*\.bloom\.g1$/)
+  const file = path.slice(path.lastIndexOf('/') + 1, -'.g1'.length)
+  await damage(path)
+  const { problems } = await verifyOf(copy)
+  expect(problems).toEqual([expect.stringMatching(`${file}.* Rebuild it with \`servo ledger compact --filters\`\\.$`)])
+  await runServo(['ledger', 'append', '--file', '-', ...at(copy)], {}, storyLines({ events: STEADY_EVENTS_PER_RUN, name: 'seven' }))
+  const rebuild = async () => {
+    const { code, stderr } = await shell.run(['ledger', 'compact', '--filters', ...at(copy)])
+    return { code, says: stderr.split('\n').filter((line) => line.startsWith('The filter') && line.includes(file)) }
+  }
+  return { copy, path, rebuild }
+}
+
+test.each(Object.entries(FILTER_DAMAGES))(
+  'a filter that is %s: lookups go on without it, and the operator rebuilds it',
+  async (_, damage) => {
+    const { copy, rebuild } = await withDamagedFilter(damage)
+    const { code, says } = await rebuild()
+    expect([code, says.at(-1)]).toEqual([0, expect.stringContaining('was damaged or gone, and has been rebuilt.')])
+    expect(await shell.run(['ledger', 'verify', ...at(copy)])).toMatchObject({ code: 0 })
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'a filter that is no object of the store any more: lookups go on without it, and once its file is removed the operator rebuilds it',
+  async () => {
+    const { copy, path, rebuild } = await withDamagedFilter((file) => truncate(file, 0))
+    const { code, says } = await rebuild()
+    expect([code, says.at(-1)]).toEqual([0, expect.stringContaining('could not be rebuilt, and rows are looked up without it: ')])
+    await rm(path)
+    expect(await rebuild()).toMatchObject({ code: 0, says: [expect.stringContaining('was damaged or gone, and has been rebuilt.')] })
+    expect(await shell.run(['ledger', 'verify', ...at(copy)])).toMatchObject({ code: 0 })
   },
   TIMEOUT_MS,
 )

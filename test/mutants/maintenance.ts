@@ -5,11 +5,60 @@ import { invariant, type Mutant, turn } from './mutant.js'
 const COLLECT = 'src/compactor/collect.ts'
 const COLLECT_CLAIMS = 'src/compactor/collect-claims.ts'
 const MERGE = 'src/compactor/merge.ts'
+const DAMAGED = 'damaged-filters'
 const I5 = 'i05-one-chain'
 const I6 = 'i06-named-files-exist'
 const I16 = 'i16-collection-keeps-what-is-reachable'
 
 export const MAINTENANCE: readonly Mutant[] = [
+  {
+    name: 'a damaged filter that stops every look-up',
+    edits: [{ file: 'src/tables/lookup.ts', find: "if (!isOperatingError(error, 'corrupt')) throw error", replace: 'throw error' }],
+    killed_by: turn(DAMAGED, 'turns fold what is new, know what is not, and report each filter that they meet once'),
+  },
+  {
+    name: 'a damaged filter that is read again by every look-up',
+    edits: [{ file: 'src/tables/lookup.ts', find: 'if (damaged.isSkipped(name)) return undefined', replace: '' }],
+    killed_by: turn(DAMAGED, 'each is read once, and once more after a merge'),
+  },
+  {
+    name: 'a damaged filter that is reported again and again',
+    edits: [{ file: 'src/tables/damaged-filters.ts', find: 'if (!state.isReported) report?.()', replace: 'report?.()' }],
+    killed_by: turn(DAMAGED, 'turns fold what is new, know what is not, and report each filter that they meet once'),
+  },
+  {
+    name: 'a filter over a day rebuilt over nothing',
+    edits: [
+      {
+        file: 'src/compactor/base/repair-filters.ts',
+        find: 'builds.set(part.day_filter, async () => filterThatAdmitsAll())',
+        replace: 'builds.set(part.day_filter, async () => collectDigests().toFilter())',
+      },
+    ],
+    killed_by: turn(DAMAGED, 'maintenance rebuilds what turns have met: with the same bytes, and over a day one that admits every key'),
+  },
+  {
+    name: 'damaged filters that verify takes for whole',
+    edits: [
+      {
+        file: 'src/compactor/verify-files.ts',
+        find: 'return isFilter(name) ? filterProblem(name, answer.bytes) : undefined',
+        replace: 'return isFilter(name) ? undefined : undefined',
+      },
+    ],
+    killed_by: turn(DAMAGED, 'verify names each that is damaged or gone, with what to do, and a turn goes on without one that is gone'),
+  },
+  {
+    name: 'a backup that takes a rebuilt filter for damage',
+    edits: [
+      {
+        file: 'src/compactor/backup/revision-copy.ts',
+        find: "(name.endsWith(FILTER_ENDING) ? 'beside' : 'refuse')",
+        replace: "(name === '' ? 'beside' : 'refuse')",
+      },
+    ],
+    killed_by: turn(DAMAGED, 'a backup goes on where the one before has other bytes under the name of a filter that was rebuilt'),
+  },
   {
     name: 'merge dropping a newer L0',
     edits: [

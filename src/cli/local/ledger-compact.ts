@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import { type Deps, openAppender, turnDeps } from '../../bin/deps.js'
+import { repairFilters } from '../../compactor/base/repair-filters.js'
 import { collectAll } from '../../compactor/collect.js'
 import { mergeBase } from '../../compactor/merge.js'
 import { createMissedLook, findMissedSegments } from '../../compactor/window.js'
@@ -15,7 +16,12 @@ import { note } from './print.js'
 import { createTroubles } from './troubles.js'
 import { untilSignal } from './until-signal.js'
 
-type CompactOptions = StoreOptions & { readonly merge?: boolean; readonly collect?: boolean; readonly watch?: boolean }
+type CompactOptions = StoreOptions & {
+  readonly merge?: boolean
+  readonly filters?: boolean
+  readonly collect?: boolean
+  readonly watch?: boolean
+}
 
 /** Another process that publishes again and again: let it, and say so. */
 const LOST_TURNS_MAX = 20
@@ -25,6 +31,7 @@ export function addCompactCommand(group: Command): void {
   withStore(group.command('compact'))
     .description('fold what is new into the tables and publish it')
     .option('--merge', 'merge the changes since the last checkpoint into the base, and look through the whole window for late segments')
+    .option('--filters', 'open every Bloom filter, and rebuild those that are damaged or gone')
     .option('--collect', 'remove table files and packs that nobody can reach any more, and claims that nobody can ask for')
     .option(
       '--watch',
@@ -39,6 +46,7 @@ async function compact(options: CompactOptions): Promise<void> {
     if (options.watch === true) return watch(deps, turn, options)
     const missed = options.merge === true ? await findMissedSegments(deps.store, deps.listing_window_ms) : []
     let report = await runUntilDone(deps, turn, missed)
+    await repairFilters({ ...deps, log: note }, { looks_at_all: options.filters === true })
     if (options.merge === true) report = withMerge(report, await mergeBase(deps))
     if (options.collect === true) report = { ...report, collected: await collectAll(deps) }
     printReport(report, options)
@@ -76,7 +84,10 @@ function watch(deps: Deps, turn: Turn, options: CompactOptions): Promise<void> {
       isStopped: until.isStopped,
       turn: (missed) => runTurn(deps, turn, missed),
       findMissed: createMissedLook(deps.store, deps.listing_window_ms),
-      merge: () => mergeBase(deps),
+      async merge() {
+        await repairFilters({ ...deps, log: note })
+        return mergeBase(deps)
+      },
       collect: () => collectAll(deps),
       report: (report) => printReport(report, options),
       troubles: createTroubles(deps.clock, note),

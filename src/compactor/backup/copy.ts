@@ -33,8 +33,11 @@ type Differing = 'refuse' | 'beside'
 type CopyRequest = {
   readonly prefix: string
   readonly isWanted?: (head: ObjectHead) => boolean
-  readonly differing?: Differing
+  readonly differing?: Differing | ((name: string) => Differing)
 }
+
+const differingOf = ({ differing = 'refuse' }: CopyRequest, name: string): Differing =>
+  typeof differing === 'function' ? differing(name) : differing
 
 /** A part of the base has some megabytes. */
 const COPIES_AT_ONCE = 8
@@ -77,7 +80,7 @@ async function copyOne(deps: CopyDeps, request: CopyRequest, { head, present }: 
     tally.present += 1
     return wanted
   }
-  if (present !== undefined && (request.differing ?? 'refuse') === 'refuse') {
+  if (present !== undefined && differingOf(request, name) === 'refuse') {
     throw corrupt(
       `${name} has checksum ${head.crc32c} in ${source.label} and ${present.crc32c} in ${target.label}, and nobody ever writes it twice. ` +
         'Run `servo ledger verify`; if all is well there, copy to another place.',

@@ -10,6 +10,7 @@ import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
 import { MANIFESTS_PREFIX, type Pointer, REVISIONS_PREFIX, STATE_PREFIX } from '../../tables/revision.js'
 import { chainPageRevisions } from '../../tables/snapshot.js'
 import { volumePageOf } from '../../tables/volume.js'
+import { FILTER_ENDING } from '../base/write-part.js'
 import { reachKept } from '../collect.js'
 import { reachesOf } from '../reach.js'
 import { type CopyDeps, type CopyTally, copyObjects, emptyTally } from './copy.js'
@@ -50,7 +51,12 @@ export async function copyRevision(deps: CopyDeps, what: WhatToCopy): Promise<Co
   await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => indices.has(name), differing: 'beside' })
   await copy({ prefix: CHAIN_PREFIX, isWanted: ({ name }) => volumePageOf(name) !== undefined && isPaged(name), differing: 'beside' })
   const isReached = reachesOf(await reachKept(source, pointer, what.kept_at))
-  await copy({ prefix: STATE_PREFIX, isWanted: ({ name }) => isReached(name) })
+  await copy({
+    prefix: STATE_PREFIX,
+    isWanted: ({ name }) => isReached(name),
+    // One that was damaged has been rebuilt under its name.
+    differing: (name) => (name.endsWith(FILTER_ENDING) ? 'beside' : 'refuse'),
+  })
   // After the ledger: whoever appended had written its list and its claim before.
   await copy({ prefix: LISTS_PREFIX })
   await copy({ prefix: LOGS_PREFIX, differing: 'beside' })

@@ -8,21 +8,32 @@ import type { Part } from '../../tables/revision.js'
 import type { PublishDeps } from '../publish.js'
 import { FILTER_ENDING, newPartName } from './write-part.js'
 
-/** One filter over the values that this column has in these parts. They have no more rows than one filter has room for. */
 export async function writeFilterOver(deps: PublishDeps, table: TableName, column: string, parts: readonly Part[]): Promise<string> {
+  const bytes = await buildFilterOver(deps, table, column, parts)
+  const name = `${newPartName(deps, table)}${FILTER_ENDING}`
+  await writeOnce(deps, name, bytes)
+  return name
+}
+
+/** One filter over the values that this column has in these parts, which have no more rows than one filter has room for. The same
+ *  parts give the same bytes. */
+export async function buildFilterOver(
+  { files }: Pick<PublishDeps, 'files'>,
+  table: TableName,
+  column: string,
+  parts: readonly Part[],
+): Promise<Uint8Array> {
   const filter = startFilter(parts.reduce((sum, { rows }) => sum + rows, 0))
   let last: unknown
   for (const part of parts) {
-    for await (const rows of deps.files.stream(table, [part])) {
+    for await (const rows of files.stream(table, [part])) {
       for (const { [column]: value } of rows) {
         if (value !== last) filter.add(keyDigest(String(value)))
         last = value
       }
     }
   }
-  const name = `${newPartName(deps, table)}${FILTER_ENDING}`
-  await writeOnce(deps, name, filter.finish())
-  return name
+  return filter.finish()
 }
 
 /** Parts in their order, as many together as one filter has room for. */
