@@ -13,19 +13,22 @@ import type { LargeOptions, SuiteOptions } from './options.js'
 
 const EVENTS_PER_SECOND = 200
 
-/** Turns, one after the other, whenever somebody pokes. */
-function turnLoop({ turn, clock }: BenchWorkspace, published: () => void) {
+/** Turns, one after the other, whenever somebody pokes; and beside them a merge when a turn says that one is due, as maintenance does. */
+function turnLoop({ turn, clock, merge }: BenchWorkspace, published: () => void) {
   let isPoked = false
   let isStopped = false
   let wake = () => {}
+  let merging: Promise<void> | undefined
   const loop = (async () => {
     while (!isStopped) {
       if (!isPoked) await new Promise<void>((resolve) => (wake = resolve))
       isPoked = false
       const answer = await turn.run()
       published()
+      if (answer.merge_due) merging ??= merge().finally(() => (merging = undefined))
       if (answer.more) isPoked = true
     }
+    await merging
   })()
   const poke = () => {
     isPoked = true
@@ -76,7 +79,7 @@ export async function benchVisible(report: Report, { is_quick }: SuiteOptions): 
     }
     await Promise.all(appended)
     await turns.stop()
-    const setup = `${EVENTS_PER_SECOND} events a second for ${seconds} s, folder with fsync, turns when poked`
+    const setup = `${EVENTS_PER_SECOND} events a second for ${seconds} s, folder with fsync, turns when poked, merges when due`
     report.add({ name: 'visible_p95_ms', value: percentile(delays, 0.95), unit: 'ms', target: '≤ 600', setup })
     await workspace.close()
   })

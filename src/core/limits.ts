@@ -296,7 +296,8 @@ export const MERGE_DUE_ROWS = 60_000
 /** An eighth of what makes a merge due costs readers next to nothing, and is left until it is this old. */
 export const MERGE_FEW_SHARE = 1 / 8
 export const MERGE_FEW_KEPT_MS = DAY_MS
-/** Beyond this many deltas publishing slows down until a merge has caught up. */
+/** From MERGE_DUE_DELTAS to this many deltas publishing slows down more and more until a merge has caught up, to a publish a second
+ *  (turn/publish-pace.ts). A quick turn takes 8 ms: without that, these filled in four seconds, sooner than a merge can end. */
 export const DELTAS_MAX = 512
 export const DELTAS_SLOW_MS = SECOND_MS
 /** With so many a turn merges by itself before it does anything else: the pointer has room for a few more. As late as that, because a

@@ -1,6 +1,6 @@
 // The state of one turn while it runs: its time, what it still has to fold, and what it folded and has not published.
 
-import { CLOSED_MINUTE_SLACK_MS, DELTAS_MAX, DELTAS_SLOW_MS, FOLD_VERSION, SLICE_EVENTS_MAX } from '../core/limits.js'
+import { CLOSED_MINUTE_SLACK_MS, FOLD_VERSION, SLICE_EVENTS_MAX } from '../core/limits.js'
 import { type Clock, floorTo, instantMs, MINUTE_MS, SECOND_MS, stampMs } from '../core/time.js'
 import { newUlid, type RandomBytes, ulidTime } from '../core/ulid.js'
 import type { Appender } from '../ledger/append.js'
@@ -12,6 +12,7 @@ import type { TableStore } from '../tables/snapshot.js'
 import type { Tracing } from '../telemetry/tracing.js'
 import type { FoldDeps, Pending } from './fold-segments.js'
 import type { Unheard } from './outage.js'
+import { publishIntervalMs } from './publish-pace.js'
 import type { Reconcile } from './reconcile.js'
 import { NO_TRACES } from './trace.js'
 import type { ChangedEntities, Mended, TurnWatch } from './watch.js'
@@ -163,9 +164,9 @@ export function notePublish(pass: Pass): void {
   pass.counts.quarantined += counts.quarantined
 }
 
-/** Stores that admit one write a name and second get no more; and when merges do not keep up, publishing slows down. */
+/** Stores that admit one write a name and second get no more; and publishing slows down while merges do not keep up. */
 export async function waitForPointer({ store, clock }: TurnDeps, last_publish_at: number, delta_count: number): Promise<void> {
-  if (delta_count >= DELTAS_MAX) await clock.sleep(DELTAS_SLOW_MS)
-  const rest = last_publish_at + store.same_name_interval_ms - clock.elapsed()
+  const interval_ms = Math.max(store.same_name_interval_ms, publishIntervalMs(delta_count))
+  const rest = last_publish_at + interval_ms - clock.elapsed()
   if (rest > 0) await clock.sleep(rest)
 }

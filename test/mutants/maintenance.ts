@@ -12,6 +12,25 @@ const I16 = 'i16-collection-keeps-what-is-reachable'
 
 export const MAINTENANCE: readonly Mutant[] = [
   {
+    name: 'publishes that slow down all at once',
+    edits: [{ file: 'src/turn/publish-pace.ts', find: 'Math.max(0, share)) ** 2', replace: 'Math.max(0, Math.floor(share))) ** 2' }],
+    killed_by: turn('pace', 'where nobody merges, revisions do not pile up within seconds'),
+  },
+  {
+    name: 'publishes that wait before a merge is due',
+    edits: [
+      {
+        file: 'src/turn/publish-pace.ts',
+        find: '(delta_count - MERGE_DUE_DELTAS) / (DELTAS_MAX - MERGE_DUE_DELTAS)',
+        replace: 'delta_count / DELTAS_MAX',
+      },
+    ],
+    killed_by: {
+      file: 'src/turn/publish-pace.test.ts',
+      title: 'is nothing until a merge is due, and a second where merges do not keep up',
+    },
+  },
+  {
     name: 'a damaged filter that stops every look-up',
     edits: [{ file: 'src/tables/lookup.ts', find: "if (!isOperatingError(error, 'corrupt')) throw error", replace: 'throw error' }],
     killed_by: turn(DAMAGED, 'turns fold what is new, know what is not, and report each filter that they meet once'),
