@@ -1,5 +1,6 @@
 // Who takes part in a simulation, and what each does in one step. Everything is drawn from the process's own randomness.
 
+import { repairFilters } from '../../src/compactor/base/repair-filters.js'
 import { canonicalJson } from '../../src/core/canonical.js'
 import { isOperatingError } from '../../src/core/errors.js'
 import { sha256Hex } from '../../src/core/hash.js'
@@ -22,6 +23,7 @@ import { createWorker } from '../fixtures/worker.js'
 import type { Process, World } from '../fixtures/world.js'
 import { type Actor, clockOf, exponential } from './actor.js'
 import type { Copies } from './copies.js'
+import { createVandal, drawDamage } from './vandal.js'
 
 /** What all processes of a simulation know of each other by hints alone. */
 type Stagehands = { readonly said: (readonly LedgerEvent[])[]; readonly missed: Set<string>; readonly hint: (name: string) => void }
@@ -42,6 +44,7 @@ export function castOf(world: World, random: Random, page_revisions: number, cop
   const clocks = random.fork('clocks')
   const merging = random.fork('turns that merge')
   const mergesAt = () => (merging.isTrue(0.3) ? 3 : undefined)
+  const isDamaging = drawDamage(random)
   const often = exponential(random.pick([5, 10, 20]) * SECOND_MS)
   return [
     { name: 'writer one', options: clockOf(clocks), think_ms: often, begin: (process) => write(world, process, hands) },
@@ -68,7 +71,7 @@ export function castOf(world: World, random: Random, page_revisions: number, cop
       name: 'merger',
       options: clockOf(clocks),
       think_ms: exponential(60 * SECOND_MS),
-      begin: (process) => maintain(world, process, hands, page_revisions),
+      begin: (process) => maintain(world, process, hands, { page_revisions, repairs: isDamaging }),
     },
     {
       name: 'collector',
@@ -100,8 +103,9 @@ export function castOf(world: World, random: Random, page_revisions: number, cop
           },
         ]
       : []),
-    // Not in every seed: a backup is some hundred calls.
-    ...(random.fork('copies').isTrue(0.3)
+    ...(isDamaging ? [createVandal(world)] : []),
+    // Not in every seed: a backup is some hundred calls. One of a damaged filter would be whole only after its repair.
+    ...(random.fork('copies').isTrue(0.3) && !isDamaging
       ? [
           {
             name: 'copier',
@@ -231,9 +235,12 @@ function work(world: World, process: Process): () => Promise<void> {
   return async () => void (await worker.work())
 }
 
-function maintain(world: World, process: Process, { hint }: Stagehands, page_revisions: number): () => Promise<void> {
+type Maintaining = { readonly page_revisions: number; readonly repairs: boolean }
+
+function maintain(world: World, process: Process, { hint }: Stagehands, { page_revisions, repairs }: Maintaining): () => Promise<void> {
   return async () => {
     for (const name of await findMissed(world, process)) hint(name)
+    if (repairs) await repairFilters(process, { looks_at_all: process.random.isTrue(0.5) })
     await merge(process, process.random.isTrue(0.3), page_revisions)
   }
 }
