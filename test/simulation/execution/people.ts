@@ -5,9 +5,9 @@ import { cancelDraft, cancelProblem } from '../../../src/commands/cancel.js'
 import { type ClaimAnswer, submitClaimed } from '../../../src/commands/claims.js'
 import { planDeploy } from '../../../src/commands/deploy.js'
 import { isProblem, type Problem } from '../../../src/commands/problem.js'
+import { poolDefinedDraft, poolRemovedDraft, removeProblem } from '../../../src/commands/pool.js'
 import { planRerun } from '../../../src/commands/rerun/rerun.js'
 import { planRunRequest, type RunAsked, type RunPlanned } from '../../../src/commands/run-request.js'
-import { poolDefinedKey } from '../../../src/core/keys.js'
 import { SECOND_MS } from '../../../src/core/time.js'
 import type { AssetDefinition } from '../../../src/events/asset.js'
 import type { Draft } from '../../../src/events/draft.js'
@@ -82,6 +82,9 @@ export type Person = {
   readonly cancel: (run_id: string) => Promise<Reply | undefined>
   readonly rerun: (run_id: string) => Promise<string | undefined>
   readonly setCap: () => Promise<Reply | undefined>
+  readonly removeCap: () => Promise<Reply | undefined>
+  /** Pools that may be closed, by a cap of zero, have room again. */
+  readonly openPools: () => Promise<void>
 }
 
 const TRIES_MAX = 4
@@ -119,6 +122,12 @@ export function createPerson(site: Site, process: Process): Person {
     return run_id
   }
 
+  const setCapOf = (pool_key: string, max_running: number): Promise<Reply | undefined> =>
+    ask('pool', async (_deps, _view, request_id) => ({
+      drafts: [poolDefinedDraft(pool_key, max_running, {}, request_id)],
+      answerOf: accepted({ pool_key, max_running }),
+    }))
+
   return {
     deploy: (location_name, version, slots = random.pick([2, 4, 64])) =>
       ask('deploy', async (_deps, view, request_id) => {
@@ -140,12 +149,17 @@ export function createPerson(site: Site, process: Process): Person {
       const mode = random.pick(['from_failure', 'whole'] as const)
       return askForRunId('rerun', async (deps, view) => runDrafted(await planRerun(deps, view, run_id, { mode })))
     },
-    setCap() {
-      const payload = { pool_key: random.pick(POOLS), max_running: 1 + random.below(5) }
-      return ask('pool', async (_deps, _view, request_id) => ({
-        drafts: [{ event_type: 'PoolDefined', idempotency_key: poolDefinedKey(payload, request_id), payload }],
-        answerOf: accepted(payload),
-      }))
+    // One in six closes the pool.
+    setCap: () => setCapOf(random.pick(POOLS), random.below(6)),
+    removeCap() {
+      const pool_key = random.pick(POOLS)
+      return ask('pool', async (_deps, view, request_id) => {
+        const refused = await removeProblem(view, pool_key)
+        return refused ?? { drafts: [poolRemovedDraft(pool_key, {}, request_id)], answerOf: accepted({ pool_key }) }
+      })
+    },
+    async openPools() {
+      for (const pool_key of POOLS) await setCapOf(pool_key, 1 + random.below(5))
     },
   }
 }
@@ -176,7 +190,8 @@ export const createPeople = (site: Site, name: string, options: Actor['options']
       if (known.length === 0 || draw < 60) await person.askForRun()
       else if (draw < 75) await person.cancel(random.pick(known))
       else if (draw < 83) await person.rerun(random.pick(known))
-      else if (draw < 95) await person.setCap()
+      else if (draw < 92) await person.setCap()
+      else if (draw < 95) await person.removeCap()
       else await person.deploy('main', random.below(4))
     }
   },

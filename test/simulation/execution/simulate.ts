@@ -81,8 +81,11 @@ async function play(site: Site, random: Random, faults: FaultRule[]): Promise<vo
   // Who was not started again may stand still for a while yet.
   if (isRestarted) site.witness.calm_since = world.time.now()
   const person = createPerson(site, world.start('person'))
+  await person.openPools()
   if (random.isTrue(0.5)) await loseApiInCalm(site, person, random)
   await cancelInCalm(site, person, random)
+  // Whoever was paused while he closed one has done so by now.
+  await person.openPools()
   await untilOver(site)
   isOver = true
   await Promise.all(played)
