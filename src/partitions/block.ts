@@ -66,7 +66,9 @@ function pickOf(order: KeyOrder, asked: DimensionSelector): Pick | Refusal {
   }
   if ('all' in asked) {
     const { total } = order
-    return total === null ? { problem: `${order.description} have no end. Select a range.` } : spanned({ first: 0, count: total })
+    if (total === null) return { problem: `${order.description} have no end. Select a range.` }
+    if (order.is_endless) return { problem: 'All at once cannot be selected of keys that go on with time. Select a range.' }
+    return spanned({ first: 0, count: total })
   }
   if ('match' in asked) return matching(order, asked.match)
   const indexes = new Set<number>()

@@ -139,6 +139,44 @@ describe('bounds', () => {
     expect([0, 2, 3, 5].map((end_offset) => calendarOf({ ...fields, end_offset }).countAt(before))).toEqual([0, 0, 1, 3])
   })
 
+  test('an end_offset below zero holds back the last ones before an end for good', () => {
+    const fields = { start_date: '2023-01-15', end_date: '2023-02-15', end_offset: -10 }
+    const calendar = calendarOf(fields)
+    const after = calendar.at(at('2026-11-20T00:00:00Z'))
+    expect([calendar.total, calendar.size(), calendar.keyAt(20), calendar.keyAt(21), after.total]).toEqual([21, 21, '2023-02-04', null, 21])
+    expect(calendar.description).toBe('the days from "2023-01-15" to "2023-02-04" in UTC')
+    expect(calendar.indexOf('2023-02-05')).toEqual({
+      problem: `"2023-02-05" is none of ${calendar.description}. The nearest key is "2023-02-04".`,
+      nearest: '2023-02-04',
+    })
+    expect([calendar.entryAt(21), calendar.windowAt(21), calendar.indexAt(at('2023-02-05T12:00:00Z'))]).toEqual([null, null, null])
+    // Neither an instant nor an offset ahead of it brings them back, and those that wait for their turn come with time.
+    expect(calendar.at(at('2026-11-20T00:00:00Z'), 5).total).toBe(21)
+    expect([calendar.at(at('2023-01-31T00:00:00Z')).total, calendar.at(at('2023-01-31T00:00:00Z'), 2).total]).toEqual([6, 8])
+    const none = calendarOf({ ...fields, end_offset: -31 })
+    expect([none.total, none.description]).toEqual([0, 'no day at all'])
+    expect(none.indexOf('2023-01-15')).toMatchObject({ problem: expect.stringContaining('its end_offset holds back all that end before') })
+    // Without an end each of them comes with time.
+    expect(calendarOf({ start_date: '2023-01-15', end_offset: -10 }).keyAt(1_000)).toBe('2025-10-11')
+  })
+
+  test('what exists at an instant is told as such, and an offset ahead of it adds windows', () => {
+    const calendar = calendarOf({ start_date: '2023-01-15' })
+    const existing = calendar.at(at('2023-01-18T12:00:00Z'))
+    expect([existing.total, existing.is_endless, existing.description]).toEqual([
+      3,
+      true,
+      'the days from "2023-01-15" to "2023-01-17" in UTC',
+    ])
+    expect(existing.indexOf('2023-01-18')).toMatchObject({ nearest: '2023-01-17' })
+    expect(calendar.at(at('2023-01-18T12:00:00Z'), 1).keyAt(3)).toBe('2023-01-18')
+    const early = calendar.at(at('2023-01-10T12:00:00Z'))
+    expect([early.total, early.description, calendar.at(at('2023-01-10T12:00:00Z'), 1).total]).toEqual([0, 'no day yet', 0])
+    expect(early.indexOf('2023-01-15')).toMatchObject({
+      problem: '"2023-01-15" is no key: there is none yet. The definition begins with "2023-01-15".',
+    })
+  })
+
   test('the end may be in the middle of a window, which is then none', () => {
     expect(calendarOf({ start_date: '2023-01-01', end_date: '2023-01-03T12:00:00' }).total).toBe(2)
     expect(calendarOf({ start_date: '2023-01-01T00:00:01', end_date: '2023-01-03' }).total).toBe(1)

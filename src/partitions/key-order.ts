@@ -23,6 +23,8 @@ export type KeyOrder = {
   readonly description: string
   /** null where it goes on with time. */
   readonly total: number | null
+  /** Whether it goes on with time, or is the part of such an order that exists at an instant. */
+  readonly is_endless: boolean
   /** As `total`; where it goes on with time, those up to the last year that has any. */
   readonly size: () => number
   readonly keyAt: (index: number) => string | null
@@ -30,8 +32,8 @@ export type KeyOrder = {
   readonly indexOf: (key: string) => Found
   /** null where no time is meant. */
   readonly windowAt: (index: number) => Window | null
-  /** The order of the keys that exist at an instant. */
-  readonly at: (now_ms: number) => KeyOrder
+  /** The order of the keys that exist at an instant, and of so many more windows of time after the last of them. */
+  readonly at: (now_ms: number, ahead?: number) => KeyOrder
 }
 
 export type Refusal = { readonly problem: string }

@@ -84,6 +84,13 @@ describe('lastComplete', () => {
     expect(keysOf(multi, ONE, Date.parse('2025-01-14T12:00:00Z'))).toEqual({ none: true })
   })
 
+  it('is none of a definition that begins later, whatever the offset', () => {
+    const later = orderOf({ type: 'daily', start_date: '2025-03-01' })
+    expect(keysOf(later, { end_offset: 1 })).toEqual({ none: true })
+    // 1 is the day that is under way: here it is the first one.
+    expect(keysOf(later, { end_offset: 1 }, Date.parse('2025-03-01T12:00:00Z'))).toEqual(['2025-03-01'])
+  })
+
   it.each([
     [multi, { ...ONE, dims: { country: { all: true } } }, 100, /The dimension "country" is not there: there are date, region\./],
     [multi, ONE, 1, /^2 keys are asked for .* 1 is the most of one tick/],

@@ -43,11 +43,13 @@ export function lastComplete(order: KeyOrder, mapping: LastCompleteMapping, at_m
 }
 
 function lastKey(order: Calendar, { end_offset }: LastCompleteMapping, at_ms: number): string | null {
-  const index = order.countAt(at_ms) - 1 + end_offset
+  const index = order.rankAt(at_ms) - 1 + end_offset
   return index < 0 ? null : order.keyAt(index)
 }
 
 function lastOfDimensions(order: MultiOrder, mapping: LastCompleteMapping, at_ms: number, keys_max: number): LastComplete {
+  // What is named of a dimension has to exist as well; an offset above zero leads past it for all of them alike.
+  const existing = order.at(at_ms, Math.max(0, mapping.end_offset))
   const dims: Record<string, DimensionSelector> = { ...mapping.dims }
   for (const { name, order: dimension } of order.dimensions) {
     if (Object.hasOwn(dims, name)) continue
@@ -55,8 +57,9 @@ function lastOfDimensions(order: MultiOrder, mapping: LastCompleteMapping, at_ms
     if (key === null) return { none: true }
     dims[name] = key === undefined ? { all: true } : { keys: [key] }
   }
-  const block: Block | Refusal = blockOf(order, dims)
+  const block: Block | Refusal = blockOf(existing, dims)
   if (isRefusal(block)) return block
+  if (block.count === 0) return { none: true }
   if (block.count > keys_max) return tooMany(order, block.count, keys_max)
   const keys = Array.from({ length: block.count }, (_, position) => block.entryAt(position).partition_key)
   return { keys, selector: { dims }, is_single: false }

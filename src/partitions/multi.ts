@@ -68,8 +68,12 @@ export function openMulti(dimensions: readonly DimensionOrder[]): MultiOrder {
     type: 'multi',
     dimensions,
     placesOf,
-    description: `each of ${dimensions.map(({ name, order }) => `${name}: ${order.description}`).join('; and each of ')}`,
+    // Made when it is read: the keys that exist at an instant are opened for each run, and few of them are described.
+    get description() {
+      return `each of ${dimensions.map(({ name, order }) => `${name}: ${order.description}`).join('; and each of ')}`
+    },
     total,
+    is_endless: dimensions.some(({ order }) => order.is_endless),
     size: () => sizeFrom(0),
     keyAt: (index) => entryAt(index)?.partition_key ?? null,
     entryAt,
@@ -79,7 +83,7 @@ export function openMulti(dimensions: readonly DimensionOrder[]): MultiOrder {
       const places = place < 0 ? null : placesOf(index)
       return places === null ? null : (dimensions[place]?.order.windowAt(places[place] as number) ?? null)
     },
-    at: (now_ms) => openMulti(dimensions.map(({ name, order }) => ({ name, order: order.at(now_ms) }))),
+    at: (now_ms, ahead) => openMulti(dimensions.map(({ name, order }) => ({ name, order: order.at(now_ms, ahead) }))),
   }
 }
 

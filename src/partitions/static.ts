@@ -10,6 +10,7 @@ export function openList(type: PartitionType, keys: readonly string[]): KeyOrder
     type,
     description: `the ${keys.length === 1 ? 'one key' : `${keys.length} keys`} of a ${type} definition`,
     total: keys.length,
+    is_endless: false,
     size: () => keys.length,
     keyAt,
     entryAt: (index) => {

@@ -121,8 +121,8 @@ export const SCHEDULES: readonly Mutant[] = [
     edits: [
       {
         file: 'src/partitions/last-complete.ts',
-        find: 'order.countAt(at_ms) - 1 + end_offset',
-        replace: 'order.countAt(at_ms) + end_offset',
+        find: 'order.rankAt(at_ms) - 1 + end_offset',
+        replace: 'order.rankAt(at_ms) + end_offset',
       },
     ],
     killed_by: { file: 'src/partitions/last-complete.test.ts', title: 'of time is the window that ended last, moved by 0' },
