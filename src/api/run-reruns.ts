@@ -34,7 +34,7 @@ export function addRerunRoutes(app: Api, deps: RouteDeps): void {
       const { body, params, query } = request
       const claimed = orRefuse(
         await submitClaimed(deps, claimOf(request, ROUTE, body), requestOf(body, params), async () => {
-          const plan = await planned(deps, (view) => planRerun(deps, view, params.run_id, body))
+          const plan = await planned(deps, (view) => planRerun(deps, view, params.run_id, body, deps.appender.now()))
           return isProblem(plan) ? plan : runPlan(deps, plan)
         }),
       )

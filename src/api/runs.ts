@@ -53,7 +53,7 @@ export function addRunRoutes(app: Api, deps: RouteDeps): void {
       const { body, query } = request
       const claimed = orRefuse(
         await submitClaimed(deps, claimOf(request, 'POST /runs', body), requestOf(body), async (request_id) => {
-          const plan = await planned(deps, (view) => planRunRequest(deps, view, body, request_id))
+          const plan = await planned(deps, (view) => planRunRequest(deps, view, body, { request_id, now: deps.appender.now() }))
           return isProblem(plan) ? plan : runPlan(deps, plan)
         }),
       )

@@ -1,11 +1,12 @@
-// The partitions of a run request: read as people write them, checked against every asset that they are named of, and
-// brought into the one form that makes the same request the same fingerprint.
+// The partitions of a run request: read as people write them, checked against those that exist of every asset that they are
+// named of, and brought into the one form that makes the same request the same fingerprint.
 
 import { INLINE_KEYS_MAX } from '../core/limits.js'
 import type { Selector } from '../events/value.js'
 import { indexRange, isRefusal } from '../partitions/key-order.js'
 import { anchoredAssets } from '../partitions/mapping/anchored.js'
 import { keyOrderOf } from '../partitions/order.js'
+import { type RunRequestInstant, requestableOrder } from '../partitions/requestable.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { Fault } from './problem.js'
 
@@ -52,7 +53,11 @@ export function canonicalKeys(keys: readonly string[], definitions: readonly Ass
 /** Faults are told for a few keys and a few assets: the rest is mended by the same change. */
 const FAULTS_MAX = 10
 
-export function partitionFaults(asked: AskedPartitions | undefined, definitions: readonly AssetDefinitionRow[]): readonly Fault[] {
+export function partitionFaults(
+  asked: AskedPartitions | undefined,
+  definitions: readonly AssetDefinitionRow[],
+  instant: RunRequestInstant,
+): readonly Fault[] {
   const named = anchoredAssets(definitions)
   const [first] = named
   if (asked === undefined) {
@@ -69,17 +74,20 @@ export function partitionFaults(asked: AskedPartitions | undefined, definitions:
       ? ''
       : ` The partitions of a run are those of what it ends with; of ${mapped.asset_key} it makes those that these are made from.`
   return named
-    .flatMap((definition) => faultsOf(asked, definition))
+    .flatMap((definition) => faultsOf(asked, definition, instant))
     .slice(0, FAULTS_MAX)
     .map(({ path, message }) => ({ path, message: `${message}${rule}` }))
 }
 
-function faultsOf(asked: AskedPartitions, { asset_key, partitions }: AssetDefinitionRow): readonly Fault[] {
-  const order = keyOrderOf(partitions)
+function faultsOf(asked: AskedPartitions, definition: AssetDefinitionRow, instant: RunRequestInstant): readonly Fault[] {
+  const { asset_key, partitions } = definition
+  const [order, whole] = [requestableOrder(partitions, instant), keyOrderOf(partitions)]
   if (isRefusal(order)) return [{ path: 'partitions', message: `${asset_key}: ${order.problem}` }]
   if ('all' in asked) {
-    if (order.total !== null) return []
-    return [{ path: 'partitions.all', message: `${asset_key} has ${order.description}, which has no end. Name a range.` }]
+    if (!isRefusal(whole) && whole.total === null) {
+      return [{ path: 'partitions.all', message: `${asset_key} has ${whole.description}, which has no end. Name a range.` }]
+    }
+    return order.total === 0 ? [{ path: 'partitions.all', message: `There is nothing to run: ${asset_key} has ${order.description}.` }] : []
   }
   if ('range' in asked) {
     const found = indexRange(order, asked.range)

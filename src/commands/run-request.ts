@@ -41,18 +41,19 @@ export type RunPlanned = {
   readonly conflict: Problem | undefined
 }
 
-/** `request_id` names the run where the requester chose no key of their own. */
+/** `request_id` names the run where the requester chose no key of their own. `now`: which partitions exist. */
 export async function planRunRequest(
   deps: RunDeps,
   view: View | undefined,
   asked: RunAsked,
-  request_id: string,
+  { request_id, now }: { readonly request_id: string; readonly now: number },
 ): Promise<RunPlanned | Problem> {
   if (view === undefined) return problem('bad-input', 'No asset is defined yet. Deploy a code location first.')
   const graph = await readAssetGraph(view)
   const { asset_keys, faults } = selectAssets(graph, asked.selection)
   const definitions = asset_keys.flatMap((asset_key) => graph.definitions.get(asset_key) ?? [])
-  const all = [...faults, ...(faults.length > 0 ? [] : partitionFaults(asked.partitions, definitions))]
+  const instant = { requested_at: now, partition_end_offset: null }
+  const all = [...faults, ...(faults.length > 0 ? [] : partitionFaults(asked.partitions, definitions, instant))]
   if (all.length > 0) return problem('bad-input', all.map(({ message }) => message).join(' '), { faults: all })
 
   const run_key = userRunKey(asked.run_key ?? request_id)
@@ -73,7 +74,10 @@ type RunSelected = Omit<RunAsked, 'selection' | 'run_key'> & {
   readonly run_key: string
   /** A key that the requester chose is claimed before the append: others may be choosing it at this moment. */
   readonly is_key_chosen: boolean
-  readonly origin: Pick<EventOf<'RunRequested'>['payload'], 'trigger' | 'parent_run_id' | 'root_run_id' | 'rerun_mode'>
+  readonly origin: Pick<
+    EventOf<'RunRequested'>['payload'],
+    'trigger' | 'parent_run_id' | 'root_run_id' | 'rerun_mode' | 'partition_end_offset'
+  >
 }
 
 export async function writeRunRequest(deps: RunDeps, view: View, asked: RunSelected): Promise<RunPlanned> {

@@ -28,9 +28,11 @@ const BY_DATE = { type: 'dimension', dimension: 'date' } as const
 const from = (asset_key: string, mapping?: Mapping) => ({ deps: [{ asset_key, ...(mapping === undefined ? {} : { mapping }) }] })
 
 /** Each asset with what its tasks have, in their order. */
-function lanesIn(assets: Assets, partitions: Selector): Readonly<Record<string, readonly unknown[]>> {
+function lanesIn(assets: Assets, partitions: Selector, partition_end_offset = 0): Readonly<Record<string, readonly unknown[]>> {
   const lanes: Record<string, unknown[]> = {}
-  for (const page of pagesOf(createPlanStory(assets).plan({ partitions }))) {
+  for (const page of pagesOf(
+    createPlanStory(assets).plan({ partitions, ...(partition_end_offset === 0 ? {} : { partition_end_offset }) }),
+  )) {
     for (const { d, p } of page.tasks) {
       const asset_key = page.definitions[d]?.asset_key ?? ''
       lanes[asset_key] = [...(lanes[asset_key] ?? []), p]
@@ -88,12 +90,6 @@ describe('the partitions of a run are those of what it ends with', () => {
       { day: [range('2024-12-24', '2024-12-26')], grid: [{ dims: { date: range('2024-12-24', '2024-12-26'), region: { all: true } } }] },
     ],
     [
-      'what is there by then and no more',
-      { day: { partitions: DAYS, ...from('hour', TIME) }, hour: { partitions: HOURS } },
-      { keys: ['2025-01-15'] },
-      { hour: [range('2025-01-15-00:00', '2025-01-15-09:00')], day: [{ keys: ['2025-01-15'] }] },
-    ],
-    [
       'nothing of what none of it is made from',
       {
         region: { partitions: REGIONS, ...from('country', { type: 'static', upstream_keys: { eu: ['de'] } }) },
@@ -110,6 +106,14 @@ describe('the partitions of a run are those of what it ends with', () => {
     ],
   ])('%s', (_, assets, partitions, expected) => {
     expect(lanesIn(assets, partitions)).toEqual(expected)
+  })
+
+  it('what is there by then and no more: an offset of days adds no hours', () => {
+    const assets = { day: { partitions: DAYS, ...from('hour', TIME) }, hour: { partitions: HOURS } }
+    expect(lanesIn(assets, { keys: ['2025-01-15'] }, 1)).toEqual({
+      hour: [range('2025-01-15-00:00', '2025-01-15-09:00')],
+      day: [{ keys: ['2025-01-15'] }],
+    })
   })
 
   it('and are refused where these have no such keys', () => {

@@ -15,7 +15,7 @@ import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import type { RunRow } from '../projections/run-table.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import { type PlanFault, planFault } from './plan-fault.js'
-import { type Lane, laneOfSpelled, openLane } from './plan-partitions.js'
+import { type Lane, laneOfSpelled, namedOrder, openLane, wholeOrder } from './plan-partitions.js'
 
 type Definitions = ReadonlyMap<string, AssetDefinitionRow>
 
@@ -46,7 +46,8 @@ export function openLanes(rows: WorkingSet, run: RunRow, definitions: Definition
 }
 
 /** Assets with the same partitions share a lane, so that the run's keys are looked at once for all of them. */
-function openNamed(rows: WorkingSet, { partitions: selector }: RunRow) {
+function openNamed(rows: WorkingSet, run: RunRow) {
+  const { partitions: selector } = run
   const lanes = new Map<string, Lane | { readonly problem: string }>()
   return ({ asset_key, partitions }: AssetDefinitionRow): Lane | PlanFault | null => {
     if (partitions === null) return null
@@ -57,7 +58,7 @@ function openNamed(rows: WorkingSet, { partitions: selector }: RunRow) {
       )
     }
     const text = canonicalJson(partitions)
-    const lane = lanes.get(text) ?? openLane(partitions, selector, rows.list)
+    const lane = lanes.get(text) ?? openLane(partitions, namedOrder(partitions, run), selector, rows.list)
     lanes.set(text, lane)
     return isRefusal(lane) ? badPartition(asset_key, lane.problem) : lane
   }
@@ -89,7 +90,10 @@ function openMapped(rows: WorkingSet, { requested_at }: RunRow, lanes: ReadonlyM
     const selector = 'selector' in mapped ? (mapped.selector as Selector) : null
     const long_list = 'long_list' in mapped ? mapped.long_list : []
     const text = `${canonicalJson(partitions)} ${selector === null ? listSha256(long_list) : canonicalJson(selector)}`
-    const lane = opened.get(text) ?? (selector === null ? laneOfSpelled(partitions, long_list) : openLane(partitions, selector, rows.list))
+    const whole = wholeOrder(partitions)
+    const lane =
+      opened.get(text) ??
+      (selector === null ? laneOfSpelled(partitions, whole, long_list) : openLane(partitions, whole, selector, rows.list))
     opened.set(text, lane)
     return isRefusal(lane) ? badPartition(asset_key, lane.problem) : lane
   }

@@ -169,6 +169,36 @@ describe('a rerun from failure', () => {
     expect(story.reconcile().map(({ drafts }) => drafts[0]?.correlation_id)).toEqual([parent])
   })
 
+  it('refuses what does not exist by the definition of now', () => {
+    const days = (end_offset: number) => ({
+      partitions: { type: 'daily', start_date: '2025-01-11', end_offset } as const,
+      partitions_per_task: 1,
+    })
+    const story = createPlanStory({ a: days(0) })
+    const parent = runAndFail(story, { partitions: keys('2025-01-13', '2025-01-14') }, ['a#1'])
+    expect(selected(story.plan(again(parent, { partitions: keys('2025-01-14') })))).toEqual([['a#0', keys('2025-01-14'), 1]])
+    const later = createPlanStory({ a: days(0) })
+    const failed = runAndFail(later, { partitions: keys('2025-01-13', '2025-01-14') }, ['a#1'])
+    later.fold(later.say.assetDefined('a', days(-1)))
+    // The request may name what is left as a part of more: what is left of the asset is looked at by itself.
+    expect(faultIn(later.plan(again(failed, { partitions: keys('2025-01-13') })).drafts[0])).toMatch(
+      /^BAD_PARTITION a: The partition key "2025-01-14" is none of the days from "2025-01-11" to "2025-01-13"/,
+    )
+  })
+
+  it('may name what its parent was allowed by an offset, where it inherits that', () => {
+    const split = { partitions: { type: 'daily', start_date: '2025-01-11' }, partitions_per_task: 1 } as const
+    const ahead = { partitions: keys('2025-01-14', '2025-01-15'), partition_end_offset: 1 }
+    const story = createPlanStory({ a: split })
+    const parent = runAndFail(story, ahead, ['a#1'])
+    expect(selected(story.plan(again(parent, ahead)))).toEqual([['a#0', keys('2025-01-15'), 1]])
+    const other = createPlanStory({ a: split })
+    const failed = runAndFail(other, ahead, ['a#1'])
+    expect(faultIn(other.plan(again(failed, { partitions: keys('2025-01-13', '2025-01-14') })).drafts[0])).toMatch(
+      /^BAD_PARTITION a: .*"2025-01-15"/,
+    )
+  })
+
   it('refuses what is no partition any more', () => {
     const story = createPlanStory({ a: split(3, 1) })
     const parent = runAndFail(story, { partitions: ALL }, ['a#2'])

@@ -13,7 +13,7 @@ import type { KeyedRow } from '../projections/tables.js'
 import { unfinishedTasks } from '../projections/unfinished.js'
 import { missingKeys, type WorkingSet } from '../projections/working-set.js'
 import { type PlanFault, planFault } from './plan-fault.js'
-import { type Lane, laneOfSpelled } from './plan-partitions.js'
+import { type Lane, laneOfSpelled, namedOrder } from './plan-partitions.js'
 
 /** Without tasks: all that the run selects. */
 export type Left = { readonly tasks?: ReadonlyMap<string, readonly TaskRow[]> }
@@ -89,7 +89,11 @@ export function leftDefinitions(definitions: Definitions, { parent_run_id }: Run
 }
 
 /** Of the run's partitions those that are left of this asset. Where that is all of them they stay as they are selected. */
-export function leftLane(rows: WorkingSet, whole: Lane, definition: AssetDefinitionRow, { tasks }: Left): Lane | PlanFault {
+export function leftLane(
+  { rows, run, left: { tasks } }: { readonly rows: WorkingSet; readonly run: RunRow; readonly left: Left },
+  whole: Lane,
+  definition: AssetDefinitionRow,
+): Lane | PlanFault {
   const left = tasks?.get(definition.asset_key)?.filter(({ partitions }) => partitions !== null) ?? []
   // It had no partitions then.
   if (left.length === 0 || definition.partitions === null) return whole
@@ -109,7 +113,7 @@ export function leftLane(rows: WorkingSet, whole: Lane, definition: AssetDefinit
     if ('problem' in expanded) return planFault('BAD_PARTITION', `${task.asset_key}: ${expanded.problem}`)
     for (const { partition_key } of expanded.keys) keys.add(partition_key)
   }
-  const lane = laneOfSpelled(definition.partitions, [...keys])
+  const lane = laneOfSpelled(definition.partitions, namedOrder(definition.partitions, run), [...keys])
   return 'problem' in lane ? planFault('BAD_PARTITION', `${definition.asset_key}: ${lane.problem}`) : lane
 }
 

@@ -37,10 +37,8 @@ export function planTasks(plan: PlanOf, order: readonly string[]): PlannedTasks 
   return { tasks, lists }
 }
 
-function countTasks(
-  { rows, run, left, definitions }: PlanOf,
-  order: readonly string[],
-): { readonly assets: ReadonlyMap<string, AssetTasks> } | PlanFault {
+function countTasks(plan: PlanOf, order: readonly string[]): { readonly assets: ReadonlyMap<string, AssetTasks> } | PlanFault {
+  const { rows, run, definitions } = plan
   const wholeLaneOf = openLanes(rows, run, definitions, order)
   const assets = new Map<string, AssetTasks>()
   let total = 0
@@ -49,7 +47,7 @@ function countTasks(
     assert(definition, `The asset ${asset_key} was ordered and not selected.`)
     const whole = wholeLaneOf(asset_key)
     if (whole === 'none') continue
-    const lane = whole === null || 'code' in whole ? whole : leftLane(rows, whole, definition, left)
+    const lane = whole === null || 'code' in whole ? whole : leftLane(plan, whole, definition)
     if (lane !== null && 'code' in lane) return lane
     const { partitions_per_task } = definition.definition
     const all = lane?.count ?? 1

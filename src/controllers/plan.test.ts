@@ -2,8 +2,11 @@ import { describe, expect, it } from '@jest/globals'
 import { createPlanStory, faultIn, pack, pagesOf, tasksIn } from '../../test/fixtures/plan-story.js'
 import { listSha256 } from '../core/keys.js'
 import type { AssetDefinition } from '../events/asset.js'
+import type { EventOf } from '../events/event.js'
+import type { Selector } from '../events/value.js'
 
-const DAILY = { type: 'daily', start_date: '2025-01-01' } as const
+/** Long enough ago that more than one task may have exist. */
+const DAILY = { type: 'daily', start_date: '1990-01-01' } as const
 const needs = (...asset_keys: string[]) => ({ deps: asset_keys.map((asset_key) => ({ asset_key })) })
 const daily = (partitions_per_task?: number, ...deps: string[]): Partial<AssetDefinition> => ({
   ...needs(...deps),
@@ -14,7 +17,7 @@ const numbered = (count: number, partitions_per_task: number): Partial<AssetDefi
   partitions: { type: 'static', keys: Array.from({ length: count }, (_, i) => `n${i}`) },
   partitions_per_task,
 })
-const day = (number: number): string => new Date(Date.UTC(2025, 0, number)).toISOString().slice(0, 10)
+const day = (number: number): string => new Date(Date.UTC(1990, 0, number)).toISOString().slice(0, 10)
 const days = (count: number) => ({ range: { start: day(1), end: day(count) } })
 const keys = (...of: string[]) => ({ assets: { keys: of } })
 
@@ -52,7 +55,7 @@ describe('the tasks of an asset', () => {
     const story = createPlanStory({ a: definition })
     return pagesOf(story.plan(partitions)).flatMap(({ tasks }) => tasks.map(({ k, p, n }) => [k, p, n]))
   }
-  const LIST = ['2025-01-05', '2025-01-03', '2025-01-09', '2025-01-04', '2025-01-01']
+  const LIST = [5, 3, 9, 4, 1].map(day)
   const STATIC = { type: 'static', keys: ['eu', 'us', 'ap'] } as const
 
   it('is one without partitions where it has none, whatever the run names', () => {
@@ -153,6 +156,110 @@ describe('the edges between the tasks of split assets', () => {
   })
 })
 
+describe('what a run may name is what exists when it is requested', () => {
+  const ENDED = { type: 'daily', start_date: '2025-01-11', end_date: '2025-02-01' } as const
+  const OPEN = { type: 'daily', start_date: '2025-01-11' } as const
+  const REGIONS = { type: 'static', keys: ['eu', 'us'] } as const
+  const multi = (dimensions: Readonly<Record<string, object>>) => ({ type: 'multi', dimensions }) as AssetDefinition['partitions']
+  const range = (start: string, end: string) => ({ range: { start, end } })
+  // It is the 15th, at ten.
+  const last4 = ['2025-01-11', '2025-01-12', '2025-01-13', '2025-01-14']
+  type Definition = NonNullable<AssetDefinition['partitions']>
+  const planOf = (partitions: Definition | undefined, asked: Partial<EventOf<'RunRequested'>['payload']>) =>
+    createPlanStory({ a: partitions === undefined ? {} : { partitions } }).plan(asked)
+
+  it.each<[string, Definition | undefined, Selector, readonly unknown[]]>([
+    ['all', ENDED, { all: true }, [range('2025-01-11', '2025-01-14'), 4]],
+    ['all of one', { ...ENDED, start_date: '2025-01-14' }, { all: true }, [{ keys: ['2025-01-14'] }, 1]],
+    ['all that there will ever be', { ...ENDED, end_date: '2025-01-13' }, { all: true }, [{ all: true }, 2]],
+    [
+      'all, with the days slowest',
+      multi({ date: ENDED, region: REGIONS }),
+      { all: true },
+      [range('date=2025-01-11|region=eu', 'date=2025-01-14|region=us'), 8],
+    ],
+    [
+      'all, with the days fastest',
+      multi({ area: REGIONS, date: ENDED }),
+      { all: true },
+      [{ keys: ['eu', 'us'].flatMap((area) => last4.map((date) => `area=${area}|date=${date}`)) }, 8],
+    ],
+    [
+      'a range across the days that go on',
+      multi({ area: REGIONS, date: OPEN }),
+      range('area=eu|date=2025-01-13', 'area=us|date=2025-01-12'),
+      [{ keys: ['eu|13', 'eu|14', 'us|11', 'us|12'].map((key) => `area=${key.replace('|', '|date=2025-01-')}`) }, 4],
+    ],
+    [
+      'all of a dimension',
+      multi({ area: REGIONS, date: ENDED }),
+      { dims: { area: { keys: ['us'] }, date: { all: true } } },
+      [{ keys: last4.map((date) => `area=us|date=${date}`) }, 4],
+    ],
+    [
+      'a range of a dimension',
+      multi({ area: REGIONS, date: OPEN }),
+      { dims: { area: { all: true }, date: range('2025-01-12', '2025-01-14') } },
+      [{ dims: { area: { all: true }, date: range('2025-01-12', '2025-01-14') } }, 6],
+    ],
+  ])('as %s', (_, partitions, selector, expected) => {
+    const [page] = pagesOf(planOf(partitions, { partitions: selector }))
+    expect(page?.tasks.map(({ p, n }) => [p, n])).toEqual([expected])
+  })
+
+  it.each<[string, Definition | undefined, Selector, RegExp]>([
+    ['a key', OPEN, { keys: ['2025-01-14', '2025-01-15'] }, /"2025-01-15" is none of the days from "2025-01-11" to "2025-01-14" in UTC/],
+    ['the end of a range', OPEN, range('2025-01-11', '2026-03-01'), /The range's end "2026-03-01" .* The nearest key is "2025-01-14"/],
+    ['a key of dimensions', multi({ area: REGIONS, date: OPEN }), { keys: ['area=eu|date=2025-01-15'] }, /its date "2025-01-15" is none/],
+    [
+      'a dimension',
+      multi({ area: REGIONS, date: OPEN }),
+      { dims: { area: { all: true }, date: { keys: ['2025-01-15'] } } },
+      /"date": The key "2025-01-15"/,
+    ],
+    ['all of none', { ...ENDED, start_date: '2025-01-20' }, { all: true }, /There is nothing to select: it has no day yet/],
+    [
+      'none of a dimension',
+      multi({ area: REGIONS, date: { ...ENDED, start_date: '2025-01-20' } }),
+      { dims: { area: { all: true }, date: { all: true } } },
+      /There is nothing to select/,
+    ],
+    ['all of what has no end', OPEN, { all: true }, /All at once cannot be selected of the days from "2025-01-11" on in UTC/],
+    [
+      'an hour that is not over',
+      { type: 'hourly', start_date: '2025-01-11' },
+      { keys: ['2025-01-15-10:00'] },
+      /"2025-01-15-10:00" is none/,
+    ],
+    ['what an end_offset holds back', { ...OPEN, end_offset: -1 }, { keys: ['2025-01-14'] }, /"2025-01-14" is none/],
+  ])('and %s that does not is BAD_PARTITION', (_, partitions, selector, sentence) => {
+    const [draft] = planOf(partitions, { partitions: selector }).drafts
+    expect(faultIn(draft)).toMatch(/^BAD_PARTITION a: /)
+    expect(faultIn(draft)).toMatch(sentence)
+  })
+
+  it('and as many more as the mapping of its schedule adds, none further', () => {
+    const asked = (day: string, partition_end_offset: number) =>
+      planOf(OPEN, { partitions: { keys: [day] }, partition_end_offset }).drafts[0]?.event_type
+    expect([asked('2025-01-15', 1), asked('2025-01-16', 1), asked('2025-01-16', 2)]).toEqual(['PlanCreated', 'PlanFailed', 'PlanCreated'])
+    const ended = { ...OPEN, end_date: '2025-01-16' } as const
+    const [draft] = planOf(ended, { partitions: { keys: ['2025-01-16'] }, partition_end_offset: 5 }).drafts
+    expect(faultIn(draft)).toMatch(/^BAD_PARTITION a: .*"2025-01-16" is none of the days from "2025-01-11" to "2025-01-15"/)
+  })
+
+  it('and many that no range holds are a list', () => {
+    const partitions = multi({ area: REGIONS, date: { ...ENDED, start_date: '2024-10-01' } })
+    const decision = createPlanStory({ a: { ...(partitions === undefined ? {} : { partitions }), partitions_per_task: 150 } }).plan({
+      partitions: { all: true },
+    })
+    expect(decision.lists?.map(({ length }) => length)).toEqual([212])
+    expect(pagesOf(decision).flatMap(({ tasks }) => tasks.map(({ p, n }) => [Object.keys(p ?? {}), n]))).toEqual([
+      [['list'], 150],
+      [['keys'], 62],
+    ])
+  })
+})
+
 describe('a run that cannot be planned', () => {
   const chain = Object.fromEntries(Array.from({ length: 99 }, (_, i) => [`asset_number_${i}`, needs(`asset_number_${(i + 1) % 99}`)]))
 
@@ -161,7 +268,7 @@ describe('a run that cannot be planned', () => {
     ['CYCLE', { d: needs('c'), c: needs('b'), b: needs('a'), a: needs('c') }, {}, 'a circle: a needs c, c needs b, b needs a.'],
     ['UNKNOWN_ASSET', { a: {} }, keys('z', 'a', 'y'), 'These 2 assets are not defined: y, z.'],
     ['NO_PARTITIONS', { a: {}, b: daily() }, {}, 'The asset b has partitions'],
-    ['BAD_PARTITION', { a: daily() }, { partitions: { keys: ['2024-12-31'] } }, 'a: The partition key "2024-12-31" is none of the days'],
+    ['BAD_PARTITION', { a: daily() }, { partitions: { keys: [day(0)] } }, 'a: The partition key "1989-12-31" is none of the days'],
     ['BAD_PARTITION', { a: daily() }, { partitions: { range: { start: day(3), end: day(1) } } }, 'a: The range runs backwards'],
     ['BAD_PARTITION', { a: daily() }, { partitions: { all: true as const } }, 'a: All at once cannot be selected of the days from'],
     ['BAD_PARTITION', { a: daily() }, { partitions: { dims: {} } }, 'a: Dimensions are selected of partitions that have some'],

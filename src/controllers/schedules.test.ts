@@ -195,6 +195,9 @@ describe('partitions of a tick', () => {
     story.define(at('2025-01-13T12:00:00Z'), mapped(end_offset))
     const events = story.decide(at('2025-01-17T01:00:00Z'))
     expect(requestedIn(events).map(({ partitions }) => partitions)).toEqual(keys.map((key) => ({ keys: [key] })))
+    // The run of a partition that is not over says that it may be.
+    const offset = end_offset > 0 ? end_offset : undefined
+    expect(requestedIn(events).map(({ partition_end_offset }) => partition_end_offset)).toEqual(keys.map(() => offset))
     const missing = 4 - keys.length
     expect(tickedIn(events)[0]?.skipped?.reasons).toEqual(missing === 0 ? undefined : { NO_PARTITION: missing })
     expect(requestedIn(events).every(({ run_key }) => /^sched:[^:]*:\d+$/.test(run_key))).toBe(true)

@@ -1,7 +1,14 @@
 // What is said about runs: requests, cancels and plans.
 
 import { z } from 'zod'
-import { INLINE_PINS_MAX, PLAN_PAGE_TASKS_MAX, PLAN_PAGES_MAX, RUN_TASKS_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
+import {
+  INLINE_PINS_MAX,
+  PARTITION_OFFSET_MAX,
+  PLAN_PAGE_TASKS_MAX,
+  PLAN_PAGES_MAX,
+  RUN_TASKS_MAX,
+  TASK_PARTITIONS_MAX,
+} from '../core/limits.js'
 import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
 import { assets, count, errorValue, id, integer, listReference, type Parsed, priority, selector, tags } from './value.js'
 
@@ -40,6 +47,8 @@ export const RUN_REQUESTED = defineEvent({
     parent_run_id: id('text').exactOptional(),
     root_run_id: id('text').exactOptional(),
     rerun_mode: z.enum(['ALL', 'FROM_FAILURE']).exactOptional(),
+    /** How many windows after the last one that exists it may name: the offset of its schedule's mapping. Reruns inherit it. */
+    partition_end_offset: integer(1, PARTITION_OFFSET_MAX).exactOptional(),
     definition_pins: definitionPins.exactOptional(),
     ...COMMANDED_BY,
   }),

@@ -84,6 +84,19 @@ describe('lastComplete', () => {
     expect(keysOf(multi, ONE, Date.parse('2025-01-14T12:00:00Z'))).toEqual({ none: true })
   })
 
+  it('of dimensions is of what exists alone, also where a mapping names it', () => {
+    const of = (date: object, end_offset = 0) => keysOf(multi, { end_offset, dims: { date, region: { keys: ['eu'] } } } as typeof ONE)
+    expect(of({ range: { start: '2025-01-14', end: '2025-01-15' } })).toEqual(['date=2025-01-14|region=eu', 'date=2025-01-15|region=eu'])
+    expect(of({ range: { start: '2025-01-14', end: '2025-01-16' } })).toMatchObject({ problem: expect.stringContaining('"2025-01-16"') })
+    expect(of({ keys: ['2025-01-16'] })).toMatchObject({ problem: expect.stringContaining('The nearest key is "2025-01-15"') })
+    expect(of({ keys: ['2025-01-16'] }, 1)).toEqual(['date=2025-01-16|region=eu'])
+    expect(of({ all: true })).toMatchObject({ problem: expect.stringContaining('go on with time') })
+    const ended = orderOf({ type: 'multi', dimensions: { date: { ...DATE, end_date: '2025-02-01' }, region: REGION } })
+    const all = { ...ONE, dims: { date: { all: true }, region: { keys: ['us'] } } } as const
+    expect(keysOf(ended, all)).toEqual(['date=2025-01-14|region=us', 'date=2025-01-15|region=us'])
+    expect(keysOf(ended, all, Date.parse('2025-01-14T12:00:00Z'))).toEqual({ none: true })
+  })
+
   it('is none of a definition that begins later, whatever the offset', () => {
     const later = orderOf({ type: 'daily', start_date: '2025-03-01' })
     expect(keysOf(later, { end_offset: 1 })).toEqual({ none: true })

@@ -28,16 +28,25 @@ export function expandSelector(
   limit: number,
 ): Selected {
   if (selector === null) return { keys: [{ partition_key: '', sort_key: '', partition_values: null }] }
-  if ('dims' in selector) return expandDims(definition, selector.dims, limit)
-  if ('range' in selector) return expandRange(definition, selector.range, limit)
-  if ('all' in selector) return expandAll(definition, limit)
-  const keys = 'keys' in selector ? selector.keys : sliceOf(selector.list, lists)
-  return isRefusal(keys) ? keys : expandKeys(definition, keys, limit)
+  return expandIn(keyOrderOf(definition), selector, lists, limit)
 }
 
-function expandKeys(definition: unknown, keys: readonly string[], limit: number): Selected {
+/** As `expandSelector`, in an order that was opened before: that of the whole definition, or of what exists of it. */
+export function expandIn(
+  order: KeyOrder | Refusal,
+  selector: NonNullable<PartitionSelector>,
+  lists: (sha256: string) => readonly string[] | undefined,
+  limit: number,
+): Selected {
+  if ('dims' in selector) return expandDims(order, selector.dims, limit)
+  if ('range' in selector) return expandRange(order, selector.range, limit)
+  if ('all' in selector) return expandAll(order, limit)
+  const keys = 'keys' in selector ? selector.keys : sliceOf(selector.list, lists)
+  return isRefusal(keys) ? keys : expandKeys(order, keys, limit)
+}
+
+function expandKeys(order: KeyOrder | Refusal, keys: readonly string[], limit: number): Selected {
   if (keys.length > limit) return { problem: `${keys.length} keys are selected, and ${limit} is the most here: select fewer.` }
-  const order = keyOrderOf(definition)
   const selected: SelectedKey[] = []
   for (const key of keys) {
     if (isRefusal(order)) {
@@ -73,8 +82,7 @@ export function sliceOf(
   return list.slice(offset, offset + count)
 }
 
-function expandRange(definition: unknown, range: { readonly start: string; readonly end: string }, limit: number): Selected {
-  const order = keyOrderOf(definition)
+function expandRange(order: KeyOrder | Refusal, range: { readonly start: string; readonly end: string }, limit: number): Selected {
   if (isRefusal(order)) return { problem: `A range needs partitions that have an order. ${order.problem}` }
   const found = indexRange(order, range)
   if (isRefusal(found)) return found
@@ -85,17 +93,16 @@ function expandRange(definition: unknown, range: { readonly start: string; reado
   return { keys: Array.from({ length: found.count }, (_, i) => entryAt(order, found.first + i)) }
 }
 
-function expandAll(definition: unknown, limit: number): Selected {
-  const order = keyOrderOf(definition)
+function expandAll(order: KeyOrder | Refusal, limit: number): Selected {
   if (isRefusal(order)) return { problem: `All partitions cannot be selected. ${order.problem}` }
-  const { total } = order
-  if (total === null) return { problem: `All at once cannot be selected of ${order.description}, which have no end: select a range.` }
+  const { total, is_endless } = order
+  if (total === null || is_endless)
+    return { problem: `All at once cannot be selected of ${order.description}, which have no end: select a range.` }
   if (total > limit) return { problem: `All partitions are ${total} keys, and ${limit} is the most here: select a range.` }
   return { keys: Array.from({ length: total }, (_, i) => entryAt(order, i)) }
 }
 
-function expandDims(definition: unknown, dims: Readonly<Record<string, DimensionSelector>>, limit: number): Selected {
-  const order = keyOrderOf(definition)
+function expandDims(order: KeyOrder | Refusal, dims: Readonly<Record<string, DimensionSelector>>, limit: number): Selected {
   if (isRefusal(order)) return { problem: `Dimensions cannot be selected. ${order.problem}` }
   const block: Block | Refusal = blockOf(order, dims)
   if (isRefusal(block)) return block

@@ -34,6 +34,8 @@ export const RUNS = defineTable({
     assets: column.json<Assets>(),
     asset_count: column.int32,
     partitions: column.json<Selector>(),
+    /** How many windows after the last one that exists at `requested_at` it may name; null: none. */
+    partition_end_offset: column.optional.int32,
     tags: column.json<Readonly<Record<string, string>>>(),
     priority: column.int32,
     definition_pins: column.optional.json(),

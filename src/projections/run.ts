@@ -103,6 +103,7 @@ const newRun = (payload: RunRequested['payload'], { at, event_id }: Moment): Run
   assets: payload.assets,
   asset_count: 'keys' in payload.assets ? payload.assets.keys.length : payload.assets.list.count,
   partitions: payload.partitions,
+  partition_end_offset: payload.partition_end_offset ?? null,
   tags: payload.tags,
   priority: payload.priority,
   definition_pins: payload.definition_pins ?? null,

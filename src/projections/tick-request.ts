@@ -10,6 +10,7 @@ import { isRefusal } from '../partitions/key-order.js'
 import { type LastComplete, lastComplete } from '../partitions/last-complete.js'
 import { anchoredAssets } from '../partitions/mapping/anchored.js'
 import { keyOrderOf } from '../partitions/order.js'
+import { endOffsetOf } from '../partitions/requestable.js'
 import { type AssetGraph, selectAssets } from './asset-selection.js'
 import type { AssetDefinitionRow } from './asset-table.js'
 import type { ScheduleDefinitionRow } from './schedule-table.js'
@@ -105,13 +106,14 @@ type RunOfTick = {
   readonly run_key: string
   readonly partitions: Selector
   readonly tick: TickAssets
-  readonly definition: Pick<ScheduleDefinitionRow, 'schedule_id' | 'tags' | 'priority'>
+  readonly definition: Pick<ScheduleDefinitionRow, 'schedule_id' | 'partition_mapping' | 'tags' | 'priority'>
   readonly tick_id: string
 }
 
 /** Caused by the tick, which is the first event of its batch. */
 export function requestRunOfTick({ run_key, partitions, tick, definition, tick_id }: RunOfTick, identity: RunIdentity): RequestDraft {
   const { schedule_id, tags, priority } = definition
+  const partition_end_offset = endOffsetOf(definition.partition_mapping)
   const asked: RunRequest = { assets: tick.asset_keys, partitions, tags }
   const request_fingerprint = requestFingerprint(asked)
   const run_id = identity.runIdOf(run_key)
@@ -127,6 +129,7 @@ export function requestRunOfTick({ run_key, partitions, tick, definition, tick_i
       request_fingerprint,
       assets: tick.assets,
       partitions,
+      ...(partition_end_offset === null ? {} : { partition_end_offset }),
       tags,
       priority,
       trigger: { type: 'SCHEDULE', schedule_id, tick_id },

@@ -14,11 +14,77 @@ const LANES = 'src/controllers/plan-lanes.ts'
 const EDGES = 'src/controllers/plan-edges.ts'
 const ANCHORED = 'src/partitions/mapping/anchored.ts'
 
+const existing = (title: string): Check => ({ file: 'test/api/existing-partitions.test.ts', title })
+const NAMED = 'by keys, as a range, all of it, or by dimensions'
+const LANE = 'src/controllers/plan-partitions.ts'
+
 export const MAPPINGS: readonly Mutant[] = [
+  {
+    name: 'a run of partitions that do not exist yet',
+    edits: [
+      {
+        file: 'src/partitions/requestable.ts',
+        find: 'order.at(requested_at, partition_end_offset ?? 0)',
+        replace: '(requested_at < 0 ? order.at(0) : order)',
+      },
+    ],
+    killed_by: { file: 'test/oracle/partition-oracle.test.ts', title: NAMED },
+  },
+  {
+    name: 'a run that names what exists when it is planned, for the API alone',
+    edits: [{ file: LANES, find: 'namedOrder(partitions, run), selector', replace: 'wholeOrder(partitions), selector' }],
+    killed_by: { file: 'src/controllers/plan.test.ts', title: 'and a key that does not is BAD_PARTITION' },
+  },
+  {
+    name: 'a range of dimensions written with numbers of what exists',
+    edits: [{ file: LANE, find: 'if (!isNumberedAs(order, whole))', replace: 'if (!isNumberedAs(order, order))' }],
+    killed_by: { file: 'src/controllers/plan.test.ts', title: 'as a range across the days that go on' },
+  },
+  {
+    name: 'all of a dimension, read as all that there will ever be',
+    edits: [{ file: LANE, find: "'all' in taken && total !==", replace: "'all' in taken && total ===" }],
+    killed_by: { file: 'src/controllers/plan.test.ts', title: 'as all of a dimension' },
+  },
+  {
+    name: 'a rerun that forgets the offset of its schedule',
+    edits: [
+      {
+        file: 'src/commands/rerun/rerun.ts',
+        find: '...(partition_end_offset === null ? {} : { partition_end_offset }),',
+        replace: '',
+      },
+    ],
+    killed_by: existing('with a positive offset is the exception: its runs record it, and reruns inherit it'),
+  },
+  {
+    name: 'a trigger for an instant to come',
+    edits: [
+      {
+        file: 'src/commands/schedule/trigger.ts',
+        find: 'at_ms <= instant.requested_at ? [] :',
+        replace: 'at_ms > 0 ? [] :',
+      },
+    ],
+    killed_by: existing('asks for what exists, whatever instant or partition it is triggered for'),
+  },
+  {
+    name: 'keys that an end_offset holds back for good',
+    edits: [
+      {
+        file: 'src/partitions/calendar.ts',
+        find: 'is_endless ? 0 : Math.min(0, end_offset)',
+        replace: '0',
+      },
+    ],
+    killed_by: {
+      file: 'src/partitions/calendar.test.ts',
+      title: 'an end_offset below zero holds back the last ones before an end for good',
+    },
+  },
   {
     name: 'a plan of partitions that do not exist yet',
     edits: [{ file: LANES, find: 'existingIn(upstream, mergeBoxes(wanted), requested_at)', replace: 'mergeBoxes(wanted)' }],
-    killed_by: planned('what is there by then and no more'),
+    killed_by: planned('what is there by then and no more: an offset of days adds no hours'),
   },
   {
     name: 'a plan of what one of two users needs',

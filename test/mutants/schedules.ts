@@ -137,8 +137,8 @@ export const SCHEDULES: readonly Mutant[] = [
     edits: [
       {
         file: TRIGGER,
-        find: '{ keys: canonicalKeys(named.keys, selected) }',
-        replace: 'selected.length < 0 ? { keys: canonicalKeys([], selected) } : named',
+        find: '{ keys: canonicalKeys([partition], selected) }',
+        replace: 'selected.length < 0 ? { keys: canonicalKeys([], selected) } : { keys: [partition] }',
       },
     ],
     killed_by: ticks('writes the one key of several dimensions that 2025-01-15|us means, as a request for a run does'),

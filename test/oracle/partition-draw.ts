@@ -59,7 +59,7 @@ export function drawTime(random: Random, name: string | null): DrawnSide & Pick<
   }
   const rule = timeRuleOf({ zone, starts, start_ms, end_ms, end_offset, isLeftOut }, HORIZON)
   const keysAt: SideRule['keysAt'] = (now_ms, ahead) => rule.startsAt(now_ms, ahead).map((start) => new Date(start).toISOString())
-  return { definition, rule: { name, keysAt }, ever: rule.ever }
+  return { definition, rule: { name, is_time: true, is_endless: end_ms === null, keysAt }, ever: rule.ever }
 }
 
 /** A cron of every hour leaves out what a window shows when it starts. */
@@ -73,7 +73,7 @@ const WORDS = ['ap', 'br', 'eu', 'us', 'za']
 export function drawStatic(random: Random, name: string | null): DrawnSide {
   const keys = WORDS.filter(() => random.isTrue(0.6))
   const some = keys.length === 0 ? ['eu'] : keys
-  return { definition: { type: 'static', keys: some }, rule: { name, keysAt: () => some } }
+  return { definition: { type: 'static', keys: some }, rule: { name, is_time: false, is_endless: false, keysAt: () => some } }
 }
 
 export type Drawn = { readonly definition: object; readonly sides: readonly SideRule[] }
@@ -81,12 +81,12 @@ export type Drawn = { readonly definition: object; readonly sides: readonly Side
 /** Names in their order, so that time comes first, in the middle or last. */
 const NAMES = ['area', 'by', 'zone']
 
-export function drawDefinition(random: Random): Drawn {
-  if (random.isTrue(0.4)) {
+export function drawDefinition(random: Random, single = 0.4): Drawn {
+  if (random.isTrue(single)) {
     const { definition, rule } = random.isTrue(0.7) ? drawTime(random, null) : drawStatic(random, null)
     return { definition, sides: [rule] }
   }
-  const names = NAMES.filter(() => random.isTrue(0.7))
+  const names = NAMES.filter(() => random.isTrue(0.75))
   let times = 0
   const drawn = (names.length === 0 ? ['by'] : names).map((name) => {
     const isTime = times < TIMES_MAX && random.isTrue(0.6)

@@ -66,7 +66,13 @@ export function timeRuleOf({ zone, starts, start_ms, end_ms, end_offset, isLeftO
 const lastStart = (instants: readonly number[], end_ms: number): number => instants.findLast((start) => start <= end_ms) ?? end_ms
 
 /** The keys of one dimension, in their order, by what rows are sorted by. */
-export type SideRule = { readonly name: string | null; readonly keysAt: (now_ms: number, ahead: number) => readonly string[] }
+export type SideRule = {
+  /** null: the only one. */
+  readonly name: string | null
+  readonly is_time: boolean
+  readonly is_endless: boolean
+  readonly keysAt: (now_ms: number, ahead: number) => readonly string[]
+}
 
 /** Each combination, the first dimension slowest. */
 export function combinations(sides: readonly SideRule[], now_ms: number, ahead: number): readonly string[] {

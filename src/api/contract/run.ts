@@ -98,6 +98,10 @@ export const run = z
     assets,
     asset_count: count,
     partitions: selector,
+    partition_end_offset: z.int().nullable().meta({
+      description:
+        'How many windows after the last one that existed at requested_at it may name, because its schedule says so; null: none.',
+    }),
     tags,
     priority: z.int(),
     requested_by: z.string().nullable(),

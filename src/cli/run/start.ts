@@ -19,7 +19,7 @@ export function addStartCommand(group: Command, around: Around): void {
     .argument('<selector...>', 'asset keys; +key with what it needs, key+ with what needs it; group:NAME, tag:NAME=VALUE, *')
     .option('--partition <key>', 'a partition; several times for several', collect)
     .option('--partitions <first..last>', 'a range of partitions, both ends in it')
-    .option('--all-partitions', 'every partition there is')
+    .option('--all-partitions', 'every partition that exists')
     .option('--tag <name=value>', 'a tag of the run; several times for several', collectTag)
     .option('--run-key <key>', 'the same key with the same request is the same run, for ever')
     .option('--priority <number>', '-100 to 100; the higher, the sooner', parseInteger)

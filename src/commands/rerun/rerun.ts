@@ -2,7 +2,9 @@
 // are current now. What succeeded is not in it, so its successors take it as it was materialized.
 
 import { rerunRunKey, userRunKey } from '../../core/keys.js'
+import { endOffsetOf, type RunRequestInstant } from '../../partitions/requestable.js'
 import type { RunRow } from '../../projections/run-table.js'
+import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
 import { isOver } from '../../projections/state-machine.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
@@ -25,6 +27,7 @@ export async function planRerun(
   view: View | undefined,
   parent_run_id: string,
   asked: RerunAsked,
+  now: number,
 ): Promise<RunPlanned | Problem> {
   const parent = (await view?.row('runs', [parent_run_id])) as RunRow | undefined
   if (view === undefined || parent === undefined) {
@@ -40,7 +43,8 @@ export async function planRerun(
   if (earlier !== undefined) return earlier
   const selected = await (asked.mode === 'whole' ? selectWhole(deps, parent) : selectUnfinished(deps, view, parent))
   if (isProblem(selected)) return selected
-  const fault = await definitionFault(view, selected)
+  const partition_end_offset = await inheritedOffset(view, parent)
+  const fault = await definitionFault(view, selected, { requested_at: now, partition_end_offset })
   if (fault !== undefined) {
     const advice = 'Deploy what is missing, or ask for a new run of what you want'
     return problem('conflict', `Run ${parent_run_id} cannot be run again as it was: ${fault} ${advice}.`)
@@ -52,7 +56,13 @@ export async function planRerun(
     is_key_chosen: asked.run_key !== undefined,
     tags: { ...parent.tags, ...asked.tags },
     priority: asked.priority ?? parent.priority,
-    origin: { trigger: { type: 'RERUN' }, parent_run_id, root_run_id: parent.root_run_id ?? parent_run_id, rerun_mode },
+    origin: {
+      trigger: { type: 'RERUN' },
+      parent_run_id,
+      root_run_id: parent.root_run_id ?? parent_run_id,
+      rerun_mode,
+      ...(partition_end_offset === null ? {} : { partition_end_offset }),
+    },
   })
 }
 
@@ -70,10 +80,17 @@ async function endedRerun(view: View, parent_run_id: string, run_key: string): P
   )
 }
 
+/** How far past the partitions that exist the parent was allowed to go. Versions before fold version 5 did not record it: then the schedule says. */
+async function inheritedOffset(view: View, { partition_end_offset, schedule_id }: RunRow): Promise<number | null> {
+  if (partition_end_offset !== null || schedule_id === null) return partition_end_offset
+  const definition = (await view.row('schedule_definitions', [schedule_id])) as ScheduleDefinitionRow | undefined
+  return endOffsetOf(definition?.partition_mapping ?? null)
+}
+
 const NAMED_MAX = 10
 
 /** What the parent selected may not be there any more, or may have other partitions. */
-async function definitionFault(view: View, { asset_keys, partitions }: Selected): Promise<string | undefined> {
+async function definitionFault(view: View, { asset_keys, partitions }: Selected, instant: RunRequestInstant): Promise<string | undefined> {
   const { definitions } = await readAssetGraph(view)
   const gone = asset_keys.filter((asset_key) => !definitions.has(asset_key))
   if (gone.length > 0) {
@@ -83,6 +100,7 @@ async function definitionFault(view: View, { asset_keys, partitions }: Selected)
   const faults = partitionFaults(
     partitions,
     asset_keys.flatMap((asset_key) => definitions.get(asset_key) ?? []),
+    instant,
   )
   return faults.length === 0 ? undefined : faults.map(({ message }) => message).join(' ')
 }

@@ -7,6 +7,7 @@ import { runId } from '../../core/run-id.js'
 import { instantMs, instantText } from '../../core/time.js'
 import type { Draft } from '../../events/draft.js'
 import { writeList } from '../../ledger/lists.js'
+import { endOffsetOf, type RunRequestInstant } from '../../partitions/requestable.js'
 import {
   type AskedRun,
   isTickFault,
@@ -20,7 +21,7 @@ import { createTickRoom, tooManyRuns } from '../../projections/tick-room.js'
 import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import type { Schedule } from '../../readers/schedules.js'
-import { isProblem, type Problem, problem } from '../problem.js'
+import { type Fault, isProblem, type Problem, problem } from '../problem.js'
 import { canonicalKeys, partitionFaults } from '../run-partitions.js'
 import type { RunDeps } from '../run-request.js'
 import { type By, by, livingSchedule } from './target.js'
@@ -59,7 +60,8 @@ export async function planScheduleTrigger(
   const { schedule_id, schedule_name } = definition
   const at_ms = asked.instant === undefined ? now : instantMs(asked.instant)
   const tick = openTick(definition, graph)
-  const asks = isTickFault(tick) ? tick : asksOf(tick, graph, asked, at_ms)
+  const instant = { requested_at: now, partition_end_offset: endOffsetOf(definition.partition_mapping) }
+  const asks = isTickFault(tick) ? tick : asksOf(tick, graph, asked, { at_ms, instant })
   if (isProblem(asks)) return asks
   if (isTickFault(tick) || isTickFault(asks)) return cannotAsk(found, (isTickFault(tick) ? tick : asks) as TickFault)
   if ('none' in asks) return noPartition(found, at_ms)
@@ -85,21 +87,37 @@ export async function planScheduleTrigger(
   }
 }
 
-/** A partition that is named is asked for alone, and checked and spelled as in a request for a run. */
+type TriggerInstant = { readonly at_ms: number; readonly instant: RunRequestInstant }
+
+/** A partition that is named is asked for alone, and checked and spelled as in a request for a run. An instant to come asks
+ *  for partitions that do not exist now. */
 function asksOf(
   tick: TickAssets,
   { definitions }: AssetGraph,
   { partition }: TriggerAsked,
-  at_ms: number,
+  { at_ms, instant }: TriggerInstant,
 ): ReturnType<TickAssets['asksAt']> | Problem {
-  if (partition === undefined) return tick.asksAt(at_ms)
   const selected = tick.asset_keys.flatMap((asset_key) => definitions.get(asset_key) ?? [])
-  const named = { keys: [partition] }
-  const faults = partitionFaults(named, selected).map(({ message }) => ({ path: 'partition', message }))
-  if (faults.length > 0) return problem('bad-input', faults.map(({ message }) => message).join(' '), { faults })
-  const partitions = { keys: canonicalKeys(named.keys, selected) }
+  const faultsOf = (keys: readonly string[], path: string) =>
+    partitionFaults({ keys }, selected, instant).map(({ message }) => ({ path, message }))
+  if (partition === undefined) {
+    const asks = tick.asksAt(at_ms)
+    const keys = at_ms <= instant.requested_at ? [] : keysAskedBy(asks)
+    const faults = keys.length === 0 ? [] : faultsOf(keys, 'instant')
+    return faults.length === 0 ? asks : badPartitions(faults)
+  }
+  const faults = faultsOf([partition], 'partition')
+  if (faults.length > 0) return badPartitions(faults)
+  const partitions = { keys: canonicalKeys([partition], selected) }
   return { partitions, runs: [{ partitions }] }
 }
+
+const badPartitions = (faults: readonly Fault[]): Problem =>
+  problem('bad-input', faults.map(({ message }) => message).join(' '), { faults })
+
+/** Each run of a tick names its keys one by one, if its assets have partitions. */
+const keysAskedBy = (asks: ReturnType<TickAssets['asksAt']>): readonly string[] =>
+  'runs' in asks ? asks.runs.flatMap(({ partitions }) => (partitions !== null && 'keys' in partitions ? partitions.keys : [])) : []
 
 const cannotAsk = ({ definition: { schedule_name } }: Schedule, { code, message }: TickFault): Problem =>
   problem(

@@ -138,7 +138,9 @@ export function createPerson(site: Site, process: Process): Person {
       }),
     askForRun(selection) {
       const wish = selection === undefined ? drawWish(random) : { selection }
-      return askForRunId('run', async (deps, view, request_id) => runDrafted(await planRunRequest(deps, view, wish, request_id)))
+      return askForRunId('run', async (deps, view, request_id) =>
+        runDrafted(await planRunRequest(deps, view, wish, { request_id, now: clock.now() })),
+      )
     },
     cancel: (run_id) =>
       ask('cancel', async (_deps, view, request_id) => {
@@ -147,7 +149,7 @@ export function createPerson(site: Site, process: Process): Person {
       }),
     rerun(run_id) {
       const mode = random.pick(['from_failure', 'whole'] as const)
-      return askForRunId('rerun', async (deps, view) => runDrafted(await planRerun(deps, view, run_id, { mode })))
+      return askForRunId('rerun', async (deps, view) => runDrafted(await planRerun(deps, view, run_id, { mode }, clock.now())))
     },
     // One in six closes the pool.
     setCap: () => setCapOf(random.pick(POOLS), random.below(6)),
