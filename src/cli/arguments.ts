@@ -1,6 +1,7 @@
 // What people type after options, as values; a word that is not one of those that there are gets the one that was meant.
 
 import { InvalidArgumentError } from 'commander'
+import { readInstant } from '../core/instant-text.js'
 import { suggestion } from '../core/spelling.js'
 
 export function parseCount(text: string): number {
@@ -24,14 +25,10 @@ export function parsePort(text: string): number {
   throw new InvalidArgumentError('Give a port from 0 to 65535.')
 }
 
-const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?(?:Z|[+-]\d\d:\d\d)$/
-
-/** With its offset: a wall clock alone is another instant on each machine. A day that a month does not have is none. */
 export function parseInstant(text: string): number {
-  const [, date] = INSTANT.exec(text) ?? []
-  const at_ms = date === undefined ? Number.NaN : Date.parse(text)
-  if (!Number.isNaN(at_ms) && new Date(`${date}T00:00:00Z`).toISOString().startsWith(`${date}`)) return at_ms
-  throw new InvalidArgumentError('Give an instant with its offset, such as 2025-03-09T03:00:00-04:00 or 2025-03-09T07:00:00Z.')
+  const read = readInstant(text)
+  if ('problem' in read) throw new InvalidArgumentError(read.problem)
+  return read.at_ms
 }
 
 const UNITS_MS: Readonly<Record<string, number>> = { '': 1_000, s: 1_000, m: 60_000, h: 3_600_000 }

@@ -4,6 +4,7 @@
 import { z } from 'zod'
 import { type Json, utf8Bytes } from '../core/canonical.js'
 import { ID_RULES, type IdKind } from '../core/ids.js'
+import { INSTANT, INSTANT_RULE, isInstant } from '../core/instant-text.js'
 import {
   COUNT_MAX,
   DURATION_SECONDS_MAX,
@@ -54,15 +55,7 @@ export const seconds = (minimum: number) => {
 /** Anything that JSON can say; events are checked for the rest as a whole (event.ts). */
 export const json = z.unknown() as unknown as z.ZodType<Json>
 
-const INSTANT = /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{1,9})?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)$/
-const INSTANT_RULE = 'an instant of RFC 3339, such as 2025-01-15T10:00:00.000Z'
-
-/** Dates are read as milliseconds by Date.parse, which takes the 30th of February for the 2nd of March. */
-const hasDay = (instant: string): boolean => {
-  const day = Number(instant.slice(8, 10))
-  return day <= 28 || day <= new Date(Date.UTC(Number(instant.slice(0, 4)), Number(instant.slice(5, 7)), 0)).getUTCDate()
-}
-export const instant = z.string({ error: INSTANT_RULE }).regex(INSTANT, { error: INSTANT_RULE }).refine(hasDay, { error: INSTANT_RULE })
+export const instant = z.string({ error: INSTANT_RULE }).regex(INSTANT, { error: INSTANT_RULE }).refine(isInstant, { error: INSTANT_RULE })
 
 export const priority = integer(PRIORITY_MIN, PRIORITY_MAX)
 

@@ -1,6 +1,7 @@
 // Rows of one table at one revision: conditions as people write them, all pages, and rows as people and programs see them.
 
 import type { Scope } from '../core/ids.js'
+import { readInstant } from '../core/instant-text.js'
 import { compareText } from '../core/order.js'
 import { instantText } from '../core/time.js'
 import { keyOfRow, type LooseRow, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
@@ -53,9 +54,9 @@ export function parseCondition(table: TableName, text: string, scope: Scope): Co
       if (value !== 'true' && value !== 'false') return { problem: `${column} is true or false, not ${value}.` }
       return { column, is: is as Comparison, value: value === 'true' }
     case 'timestamp': {
-      const at = Date.parse(value)
-      if (Number.isNaN(at)) return { problem: `${column} is an instant such as 2025-01-15T10:00:00Z, not ${value}.` }
-      return { column, is: is as Comparison, value: at }
+      const read = readInstant(value)
+      if ('problem' in read) return { problem: `--where ${text}: ${read.problem}` }
+      return { column, is: is as Comparison, value: read.at_ms }
     }
     case 'int32':
     case 'int64':

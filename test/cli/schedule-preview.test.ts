@@ -60,7 +60,7 @@ describe('servo schedule preview', () => {
       'The cron expression "0 0 31 4 *" can never match: April has no day 31. For the last day of a month write L.',
     ],
     [['--cron', '@daily', '--timezone', 'Europe/Berln'], 'There is no time zone "Europe/Berln". Did you mean "Europe/Berlin"?'],
-    [['--cron', '@daily', '--from', '2025-03-09'], 'Give an instant with its offset, such as 2025-03-09T03:00:00-04:00'],
+    [['--cron', '@daily', '--from', '2025-03-09'], '2025-03-09 names no zone. Write 2025-03-09T00:00:00Z for UTC'],
     [['--cron', '@daily', '--count', '1001'], 'Give 1000 at most, and ask again from the last one.'],
     [[], 'Say which: a schedule by its name, or a cron with --cron.'],
   ])('%j is not understood, with what to do', async (args, sentence) => {

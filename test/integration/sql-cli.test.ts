@@ -34,7 +34,8 @@ function jsonOf(finished: Finished): unknown {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'servo-sql-cli-'))
   place = ['--store', `local:${join(folder, 'store')}`, ...STORY_SCOPE]
-  shell = startServoShell()
+  // Far from UTC, so that nothing goes by the zone of the machine.
+  shell = startServoShell({ TZ: 'America/New_York' })
   const file = join(folder, 'lines.ndjson')
   for (const name of NAMES) {
     await writeFile(file, `${name === 'one' ? deployLines() : ''}${storyLines({ events: STEADY_EVENTS_PER_RUN, name })}`)
@@ -65,6 +66,25 @@ test(
     const many = await sql('select task_key from tasks', '--limit', '2')
     expect(many.stdout.split('\n')).toHaveLength(6)
     expect(many.stderr).toContain('These are the first 2 rows. Say --limit to see more')
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'reads times without a zone in a statement as UTC, and refuses them in --as-of',
+  async () => {
+    const typed =
+      "select count(*) as runs from runs where requested_at = '2025-01-15 10:00' and requested_at < timestamptz '2025-01-15 05:01:00-05'"
+    expect(jsonOf(await sql(typed, '--json'))).toEqual([{ runs: 3 }])
+    expect(await sql('select count(*) as runs from runs', '--as-of', '2125-01-15 10:00')).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: expect.stringContaining('Write 2125-01-15T10:00:00Z for UTC, or 2125-01-15T10:00:00-04:00 for a clock four hours behind it.'),
+    })
+    for (const moment of ['2125-01-15 10:00Z', '2125-01-15T10:00:00-05:00']) {
+      const { stdout } = await sql('select count(*) as runs from runs', '--as-of', moment, '--json')
+      expect(JSON.parse(stdout)).toEqual([{ runs: 3 }])
+    }
   },
   TIMEOUT_MS,
 )

@@ -7,12 +7,12 @@ import { scheduleStatusDraft } from '../../commands/schedule/status.js'
 import { planScheduleTrigger, type TriggerPlanned } from '../../commands/schedule/trigger.js'
 import { refusedBatch, type Submit, submitDrafts } from '../../commands/submit.js'
 import { ID_RULES, idFault } from '../../core/ids.js'
+import { INSTANT_RULE, isInstant } from '../../core/instant-text.js'
 import { manualTickId } from '../../core/keys.js'
 import { REASON_CHARACTERS_MAX } from '../../core/limits.js'
 import { cutText } from '../../core/text.js'
 import { instantMs } from '../../core/time.js'
 import type { Draft } from '../../events/draft.js'
-import { instant as instantSchema } from '../../events/value.js'
 import type { ScheduleTickRow } from '../../projections/schedule-table.js'
 import type { View } from '../../readers/reader.js'
 import type { Asked } from '../../readers/wait.js'
@@ -40,8 +40,8 @@ export function sayTrigger(
 ): Promise<Said> {
   return saying(command, async () => {
     const { request_id, partition, instant, requested_by, reason } = command
-    if (instant !== undefined && !instantSchema.safeParse(instant).success) {
-      return { problem: `instant is ${JSON.stringify(instant)}. Give it an instant of RFC 3339, such as 2025-01-15T10:00:00.000Z.` }
+    if (instant !== undefined && !isInstant(instant)) {
+      return { problem: `instant is ${JSON.stringify(instant)}. Give it ${INSTANT_RULE}.` }
     }
     const tick_id = manualTickId(schedule_id, request_id)
     const known = (await view?.row('schedule_ticks', [schedule_id, tick_id])) as ScheduleTickRow | undefined

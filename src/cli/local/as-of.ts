@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { type Deps, openReader } from '../../bin/deps.js'
 import { missing } from '../../core/errors.js'
 import { isUlid } from '../../core/ids.js'
+import { readInstant } from '../../core/instant-text.js'
 import { type Moment, openAsOf } from '../../readers/as-of.js'
 import type { View } from '../../readers/reader.js'
 import type { StoreOptions } from './options.js'
@@ -21,9 +22,9 @@ export const withAsOf = (command: Command): Command =>
 function parseMoment(text: string): Moment {
   if (/^[0-9]{1,15}$/.test(text)) return { sequence: Number(text) }
   if (isUlid(text)) return { revision: text }
-  const at = Date.parse(text)
-  if (Number.isNaN(at)) throw new InvalidArgumentError('Give a revision (its number or id) or an instant such as 2025-01-15T10:00:00Z.')
-  return { at }
+  const read = readInstant(text)
+  if ('problem' in read) throw new InvalidArgumentError(`${read.problem} A revision is given by its number or its id.`)
+  return { at: read.at_ms }
 }
 
 export async function openView(deps: Deps, { asOf }: AsOfOptions): Promise<View> {
