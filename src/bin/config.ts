@@ -208,7 +208,16 @@ const portOrNone = (text: string): number | Fault => {
   const port = text === 'none' ? 0 : wholeFrom(0, 65_535)(text)
   return typeof port === 'number' ? port : { fault: 'Give it a port from 1 to 65535, or none.' }
 }
-const hostAndPort = (text: string) => (/^[^\s:/]+:\d{1,5}$/.test(text) ? text : { fault: 'Give it host and port, such as 127.0.0.1:7233.' })
+const PORT_MAX = 65_535
+/** What is wrong with the address of a Temporal server, as a sentence; undefined: nothing. */
+export function temporalAddressFault(text: string): string | undefined {
+  const port = Number(/^[^\s:/]+:(\d{1,5})$/.exec(text)?.[1])
+  return port >= 1 && port <= PORT_MAX ? undefined : 'Give it host and port, such as 127.0.0.1:7233.'
+}
+function hostAndPort(text: string): string | Fault {
+  const fault = temporalAddressFault(text)
+  return fault === undefined ? text : { fault }
+}
 const logLevel = (text: string) =>
   (LOG_LEVELS as readonly string[]).includes(text) ? (text as LogLevel) : { fault: `Give it one of ${LOG_LEVELS.join(', ')}.` }
 

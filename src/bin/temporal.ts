@@ -1,17 +1,30 @@
 // A client of Temporal. It is there whether the server is or not: it connects when it is used.
 
-import { Client, Connection } from '@temporalio/client'
+import { InterceptingCall, type Interceptor } from '@grpc/grpc-js'
+import { Client, Connection, type ConnectionOptions, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client'
 import type { TemporalConfig } from './config.js'
 
-export type TemporalClient = { readonly client: Client; readonly close: () => Promise<void> }
+export type TemporalClient = { readonly client: Client; readonly connection: Connection; readonly close: () => Promise<void> }
 
 export const connectionOptions = ({ address, api_key }: TemporalConfig) => ({
   address,
   ...(api_key === undefined ? {} : { apiKey: api_key, tls: true as const }),
 })
 
+/** A call with its retries ends after this where its caller sets no deadline: a server that hangs holds up nobody for longer. */
+const CALL_TIMEOUT_MS = 10_000
+
+const withDeadline: Interceptor = (options, nextCall) =>
+  new InterceptingCall(nextCall({ ...options, deadline: options.deadline ?? Date.now() + CALL_TIMEOUT_MS }))
+
+/** The retries are those that the client makes where no interceptor is named. */
+export const clientOptions = (config: TemporalConfig): ConnectionOptions => ({
+  ...connectionOptions(config),
+  interceptors: [withDeadline, makeGrpcRetryInterceptor(defaultGrpcRetryOptions())],
+})
+
 /** Answers at once; calls fail while the server is not there, and work again when it is. */
 export function openClient(config: TemporalConfig): TemporalClient {
-  const connection = Connection.lazy(connectionOptions(config))
-  return { client: new Client({ connection, namespace: config.namespace }), close: () => connection.close() }
+  const connection = Connection.lazy(clientOptions(config))
+  return { client: new Client({ connection, namespace: config.namespace }), connection, close: () => connection.close() }
 }

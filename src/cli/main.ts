@@ -131,6 +131,14 @@ const GROUPS: readonly Group[] = [
     },
   },
   {
+    name: 'temporal',
+    summary: 'create the namespace and the search attributes that the loops need in Temporal',
+    load: async () => {
+      const { addTemporalCommands } = await import('./local/temporal.js')
+      return (group) => addTemporalCommands(group, process.env)
+    },
+  },
+  {
     name: 'ledger',
     summary: 'append events to a ledger, fold it into tables, verify and replay it',
     load: async () => (await import('./local/ledger.js')).addLedgerCommands,

@@ -8,7 +8,8 @@ import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '@temporalio/client'
 import { messageOf, unavailable } from '../../core/errors.js'
-import { NAMESPACE_DEFAULT, SEARCH_ATTRIBUTES, type SearchAttributeType } from '../../core/names.js'
+import { lookAtNamespace } from '../../bin/temporal-namespace.js'
+import { NAMESPACE_DEFAULT, SEARCH_ATTRIBUTES } from '../../core/names.js'
 
 const HOST = '127.0.0.1'
 /** A warm start takes two seconds; the rest is for a machine that is busy with something else. */
@@ -31,9 +32,6 @@ const DYNAMIC_CONFIG = {
   'matching.persistenceMaxQPS': 20_000,
   'history.timerProcessorMaxTimeShift': '100ms',
 } as const
-
-/** Temporal's IndexedValueType, as its operator service answers it. */
-const INDEXED_VALUE_TYPES: Readonly<Record<SearchAttributeType, number>> = { Keyword: 2, Datetime: 6 }
 
 type DevServerOptions = {
   /** The `temporal` program. */
@@ -190,22 +188,14 @@ async function whatIsMissing(address: string, namespace: string): Promise<string
   const connection = await Connection.connect({ address, connectTimeout: CALL_TIMEOUT_MS })
   try {
     return await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, async () => {
-      await connection.workflowService.describeNamespace({ namespace })
-      const missing = await missingAttributes(connection, namespace)
-      return missing.length === 0
+      const { is_there, missing, mistyped } = await lookAtNamespace(connection, namespace)
+      if (!is_there) return `it has no namespace ${namespace}`
+      const lacking = [...missing, ...mistyped]
+      return lacking.length === 0
         ? undefined
-        : `the namespace ${namespace} lacks ${missing.map(([name, type]) => `${name}=${type}`).join(', ')}`
+        : `the namespace ${namespace} lacks ${lacking.map(([name, type]) => `${name}=${type}`).join(', ')}`
     })
   } finally {
     await connection.close()
   }
-}
-
-/** Search attributes that the namespace lacks, or has with another type. */
-export async function missingAttributes(
-  connection: Connection,
-  namespace: string,
-): Promise<readonly (readonly [name: string, type: SearchAttributeType])[]> {
-  const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
-  return Object.entries(SEARCH_ATTRIBUTES).filter(([name, type]) => customAttributes[name] !== INDEXED_VALUE_TYPES[type])
 }

@@ -2,17 +2,18 @@
 
 import { Connection } from '@temporalio/client'
 import type { TemporalConfig } from '../../../bin/config.js'
+import { clientOptions } from '../../../bin/temporal.js'
+import { lookAtNamespace } from '../../../bin/temporal-namespace.js'
 import { messageOf } from '../../../core/errors.js'
-import { missingAttributes } from '../temporal-server.js'
-import { type Finding, fail, ok, warn } from './finding.js'
+import { type Finding, fail, ok } from './finding.js'
 
 const TIMEOUT_MS = 3_000
 
-export async function checkTemporal({ address, namespace, api_key }: TemporalConfig): Promise<readonly Finding[]> {
+export async function checkTemporal(config: TemporalConfig): Promise<readonly Finding[]> {
+  const { address, namespace } = config
   let connection: Connection
   try {
-    const security = api_key === undefined ? {} : { apiKey: api_key, tls: true as const }
-    connection = await Connection.connect({ address, connectTimeout: TIMEOUT_MS, ...security })
+    connection = await Connection.connect({ ...clientOptions(config), connectTimeout: TIMEOUT_MS })
   } catch (error) {
     const mend =
       'Start it with `servo dev`, or set TEMPORAL_ADDRESS to a server that runs. Commands are accepted meanwhile, and carried out then.'
@@ -28,32 +29,19 @@ export async function checkTemporal({ address, namespace, api_key }: TemporalCon
   }
 }
 
+const MEND = 'Create what is missing: servo temporal set-up'
+
 async function lookInside(connection: Connection, namespace: string): Promise<readonly Finding[]> {
   try {
-    await connection.workflowService.describeNamespace({ namespace })
+    const { is_there, missing, mistyped } = await lookAtNamespace(connection, namespace)
+    if (!is_there) return [fail('namespace', `it has no namespace ${namespace}`, `${MEND}; or name another one: TEMPORAL_NAMESPACE.`)]
+    const there = ok('namespace', `${namespace} is there`)
+    const lacking = [...missing, ...mistyped].map(([name]) => name)
+    if (lacking.length === 0) return [there, ok('search attributes', 'all are there')]
+    return [there, fail('search attributes', `${lacking.join(', ')} missing: loops could not be started`, `${MEND}.`)]
   } catch (error) {
-    const found = `it has no namespace ${namespace} for this client: ${firstSentence(messageOf(error))}`
-    return [fail('namespace', found, `Make it: temporal operator namespace create ${namespace}; or name another: TEMPORAL_NAMESPACE.`)]
-  }
-  const there = ok('namespace', `${namespace} is there`)
-  try {
-    const missing = await missingAttributes(connection, namespace)
-    if (missing.length === 0) return [there, ok('search attributes', 'all are there')]
-    const mend = `temporal operator search-attribute create --namespace ${namespace} ${missing.map(([name, type]) => `--name ${name} --type ${type}`).join(' ')}`
-    return [
-      there,
-      fail('search attributes', `${missing.map(([name]) => name).join(', ')} missing: loops could not be started`, `Make them: ${mend}`),
-    ]
-  } catch (error) {
-    // Temporal Cloud keeps them elsewhere.
-    return [
-      there,
-      warn(
-        'search attributes',
-        `it does not tell: ${firstSentence(messageOf(error))}`,
-        'Look for them in its UI: docs/temporal.md names them.',
-      ),
-    ]
+    const found = `it does not let this client look at the namespace ${namespace}: ${firstSentence(messageOf(error))}`
+    return [fail('namespace', found, 'See that TEMPORAL_NAMESPACE is right and that TEMPORAL_API_KEY may use it.')]
   }
 }
 
