@@ -29,6 +29,10 @@ export const INLINE_KEYS_MAX = 100
 export const INLINE_PINS_MAX = 10
 /** A page of logs is no error message; the rest belongs into the attempt's log. */
 export const ERROR_MESSAGE_BYTES_MAX = 2 * KB
+/** What a program compares, not a sentence. */
+export const ERROR_CODE_CHARACTERS_MAX = 100
+/** Some 150 frames. An error is kept with its task, and once more with each attempt that did not succeed. */
+export const ERROR_STACK_CHARACTERS_MAX = 16 * KB
 /** What a person gives as a reason fits a line or two of an audit page. */
 export const REASON_CHARACTERS_MAX = 500
 export const PROGRESS_MESSAGE_CHARACTERS_MAX = 200

@@ -169,6 +169,15 @@ describe('facts', () => {
   })
 })
 
+it('an attempt that is taken back ends without the error of the one before it', () => {
+  const story = storyIn('RUNNING')
+  story.finish('a', 'FAILED')
+  story.dispatch('a', later)
+  story.cancel(later)
+  story.finish('a', 'CANCELLED', { withdrawn: true }, later)
+  expect(story.task('a')).toMatchObject({ state: 'CANCELLED', attempt: 2, outcome_reason: 'RUN_CANCELLED', error: null })
+})
+
 describe('an attempt that ends', () => {
   it('leaves its pools and its deadlines', () => {
     for (const end of [(story: RunStory) => story.finish('a', 'FAILED'), (story: RunStory) => story.lose('a', 'HEARTBEAT')]) {

@@ -6,6 +6,7 @@ import { dispatchId } from '../core/keys.js'
 import { instantMs } from '../core/time.js'
 import type { EventOf } from '../events/event.js'
 import { heartbeatDeadline, NO_ATTEMPT_DEADLINES, timeoutOf } from './deadline.js'
+import { type AttemptFailure, recordFailedAttempt, storedError } from './failed-attempt.js'
 import type { Hints } from './hint.js'
 import { afterFailure, afterLoss } from './next-try.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
@@ -101,7 +102,7 @@ export function foldDispatchRequested(
       worker_queue,
       pool_keys,
       dispatched_at: moment.at,
-      // An attempt that has not started has nothing of what the one before it had.
+      // An attempt that has not started has nothing of what the one before it had, but for how that one ended.
       execution_id: null,
       worker_id: null,
       started_at: null,
@@ -206,6 +207,8 @@ type Ending = {
   readonly state: TaskState
   readonly changes: Partial<TaskRow>
   readonly attempt: AttemptEnd
+  /** Left out of a success. */
+  readonly failure?: AttemptFailure
 }
 
 export function foldTaskFinished(rows: WorkingSet, { payload }: EventOf<'TaskFinished'>, moment: Moment): Refusal | undefined {
@@ -221,7 +224,7 @@ function finishOf(task: TaskRow, payload: EventOf<'TaskFinished'>['payload'], mo
   const { outcome, execution_id } = payload
   const code_version = payload.code_version ?? task.code_version
   const metadata = payload.metadata ?? null
-  const error = payload.error ?? null
+  const error = storedError(payload.error)
   const attempt: AttemptEnd = { outcome, error_code: error?.code ?? null, materialization: null }
   // A finish may come before the start, which is refused then: the finish says who ran it.
   switch (outcome) {
@@ -240,20 +243,22 @@ function finishOf(task: TaskRow, payload: EventOf<'TaskFinished'>['payload'], mo
     case 'SKIPPED': {
       const skip_reason = payload.skip_reason ?? null
       const changes = { execution_id, code_version, metadata, error, skip_reason, outcome_reason: 'WORKER_SKIPPED' }
-      return { by: 'FINISHED_SKIPPED', state: 'SKIPPED', changes, attempt }
+      return { by: 'FINISHED_SKIPPED', state: 'SKIPPED', changes, attempt, failure: { outcome, reason: skip_reason, error, execution_id } }
     }
     case 'CANCELLED': {
-      // What was taken back ended with its run, as what was never dispatched does.
-      const changes =
-        payload.withdrawn === true
-          ? { outcome_reason: 'RUN_CANCELLED' }
-          : { execution_id, code_version, metadata, error, outcome_reason: 'WORKER_CANCELLED' }
-      return { by: 'FINISHED_CANCELLED', state: 'CANCELLED', changes, attempt }
+      // What was taken back ended with its run, as what was never dispatched does: no worker ran it.
+      if (payload.withdrawn === true) {
+        const failure: AttemptFailure = { outcome, reason: 'RUN_CANCELLED', error }
+        return { by: 'FINISHED_CANCELLED', state: 'CANCELLED', changes: { error, outcome_reason: failure.reason }, attempt, failure }
+      }
+      const failure: AttemptFailure = { outcome, reason: 'WORKER_CANCELLED', error, execution_id }
+      const changes = { execution_id, code_version, metadata, error, outcome_reason: failure.reason }
+      return { by: 'FINISHED_CANCELLED', state: 'CANCELLED', changes, attempt, failure }
     }
     case 'FAILED': {
       const { state, failures, retry_at } = afterFailure(task, error?.retryable !== false, payload.retry_after_seconds, moment)
       const changes = { execution_id, code_version, metadata, error, failures, retry_at, outcome_reason: 'ERROR' }
-      return { by: 'FINISHED_FAILED', state, changes, attempt }
+      return { by: 'FINISHED_FAILED', state, changes, attempt, failure: { outcome, reason: null, error, execution_id } }
     }
   }
 }
@@ -293,22 +298,25 @@ function lostDeadline(task: TaskRow, reason: LossReason): number | null {
 
 function lossOf(task: TaskRow, payload: EventOf<'AttemptLost'>['payload'], moment: Moment): Ending {
   const { reason } = payload
-  const error = payload.error ?? null
-  const error_code = error?.code ?? (payload.released === true ? 'RELEASED' : reason)
+  const error = storedError(payload.error)
+  const outcome_reason = payload.released === true ? 'RELEASED' : reason
+  const error_code = error?.code ?? outcome_reason
+  const failure: AttemptFailure = { outcome: 'LOST', reason: outcome_reason, error }
   if (reason === 'CANCEL_GRACE') {
     const attempt: AttemptEnd = { outcome: 'CANCELLED', error_code, materialization: null }
-    return { by: 'LOST_CANCEL_GRACE', state: 'CANCELLED', changes: { error, outcome_reason: reason }, attempt }
+    return { by: 'LOST_CANCEL_GRACE', state: 'CANCELLED', changes: { error, outcome_reason }, attempt, failure }
   }
   const attempt: AttemptEnd = { outcome: 'FAILED', error_code, materialization: null }
   const { state, ...counted } = afterLoss(task, payload, moment)
-  const outcome_reason = payload.released === true ? 'RELEASED' : reason
-  return { by: `LOST_${reason}`, state, changes: { error, outcome_reason, ...counted }, attempt }
+  return { by: `LOST_${reason}`, state, changes: { error, outcome_reason, ...counted }, attempt, failure }
 }
 
 /** The run comes last: with its last task over, its rows leave memory. */
-function endAttempt(rows: WorkingSet, run: RunRow, task: TaskRow, { by, state, changes, attempt }: Ending, moment: Moment): void {
+function endAttempt(rows: WorkingSet, run: RunRow, task: TaskRow, ending: Ending, moment: Moment): void {
+  const { by, state, changes, attempt, failure } = ending
   leavePools(rows, task, moment)
   recordAttemptEnd(rows, task, attempt, moment)
+  if (failure !== undefined) recordFailedAttempt(rows, task, failure, moment)
   if (!isOver(state)) {
     moveTask(rows, task, by, state, changes, moment, NO_ATTEMPT_DEADLINES)
     return

@@ -57,6 +57,7 @@ export function expiryCut(table: TableName, fold_time: number, retention: Retent
     case 'runs':
     case 'tasks':
     case 'dep_satisfaction':
+    case 'failed_attempts':
     case 'retention_settings':
     case 'asset_definitions':
     case 'code_locations':

@@ -1,4 +1,5 @@
-// The rows of a run: the run itself, its tasks, the edges between them and the outbox of their dispatches.
+// The rows of a run: the run itself, its tasks, the edges between them, the attempts that did not succeed, and the outbox of
+// the dispatches.
 
 import type { Assets, ErrorValue, Selector } from '../events/value.js'
 import { column, defineTable, type RowOf } from './table.js'
@@ -156,6 +157,32 @@ export const DEP_SATISFACTION = defineTable({
   },
 })
 
+/** Attempts that ended without a success, each with what was said of its end. A task's own row keeps the last one's alone. */
+export const FAILED_ATTEMPTS = defineTable({
+  name: 'failed_attempts',
+  key: ['run_id', 'task_key', 'attempt'],
+  residency: 'on_disk',
+  bloom: true,
+  times: ['finished_at'],
+  cold: { by: 'run', found_by: 'run_id' },
+  columns: {
+    run_id: column.string,
+    task_key: column.string,
+    attempt: column.int32,
+    attempt_id: column.string,
+    /** null: no worker started it. */
+    execution_id: column.optional.string,
+    worker_id: column.optional.repeated,
+    outcome: column.oneOf('FAILED', 'SKIPPED', 'CANCELLED', 'LOST'),
+    /** Of a loss which one, of a skip what the code said, of a cancel who ended it. */
+    reason: column.optional.repeated,
+    error: column.optional.json<ErrorValue>(),
+    dispatched_at: column.timestamp,
+    started_at: column.optional.timestamp,
+    finished_at: column.timestamp,
+  },
+})
+
 export const DISPATCH_OUTBOX = defineTable({
   name: 'dispatch_outbox',
   key: ['run_id', 'task_key', 'attempt'],
@@ -184,4 +211,5 @@ export const DISPATCH_OUTBOX = defineTable({
 export type RunRow = RowOf<typeof RUNS>
 export type TaskRow = RowOf<typeof TASKS>
 export type DepSatisfactionRow = RowOf<typeof DEP_SATISFACTION>
+export type FailedAttemptRow = RowOf<typeof FAILED_ATTEMPTS>
 export type DispatchOutboxRow = RowOf<typeof DISPATCH_OUTBOX>

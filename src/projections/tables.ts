@@ -4,7 +4,7 @@ import { compareText, orderOf } from '../core/order.js'
 import { ASSET_DEFINITIONS, CODE_LOCATIONS, NAMES, PARTITION_STATUS, POOLS } from './asset-table.js'
 import { IDEMPOTENCY_KEYS, QUARANTINE, REFUSALS, RUN_KEY_CONFLICTS, RUN_KEY_INDEX } from './outcome-table.js'
 import { RETENTION_SETTING_ROWS } from './retention-table.js'
-import { DEP_SATISFACTION, DISPATCH_OUTBOX, RUNS, TASKS } from './run-table.js'
+import { DEP_SATISFACTION, DISPATCH_OUTBOX, FAILED_ATTEMPTS, RUNS, TASKS } from './run-table.js'
 import { SCHEDULE_DEFINITIONS, SCHEDULE_STATE, SCHEDULE_TICKS } from './schedule-table.js'
 import type { KeyValue, RowOf, Table } from './table.js'
 
@@ -12,6 +12,7 @@ export const TABLES = {
   runs: RUNS,
   tasks: TASKS,
   dep_satisfaction: DEP_SATISFACTION,
+  failed_attempts: FAILED_ATTEMPTS,
   dispatch_outbox: DISPATCH_OUTBOX,
   pools: POOLS,
   retention_settings: RETENTION_SETTING_ROWS,

@@ -155,6 +155,7 @@ function taskSums(rows: RowsOf, at: string): string[] {
   const outbox = new Map(
     rows('dispatch_outbox').map((row) => [`${String(row['run_id'])} ${String(row['task_key'])} ${String(row['attempt'])}`, row]),
   )
+  const failures = groupBy(rows('failed_attempts'), ({ run_id, task_key }) => `${String(run_id)} ${String(task_key)}`)
   const problems: string[] = []
   for (const task of rows('tasks')) {
     const name = `${String(task['run_id'])} ${String(task['task_key'])}`
@@ -165,6 +166,10 @@ function taskSums(rows: RowsOf, at: string): string[] {
         `I15 ${at} task ${name} counts ${String(task['deps_satisfied_count'])} of ${String(task['deps_total'])}: ${satisfied} of ${own.length}.`,
       )
     }
+    // Every attempt but one that is under way, or that succeeded, has a row that says why.
+    const ended = Number(task['attempt']) - (ACTIVE.has(task['state']) || task['state'] === 'SUCCEEDED' ? 1 : 0)
+    const failed = (failures.get(name) ?? []).length
+    if (failed !== ended) problems.push(`I15 ${at} task ${name} has ${failed} rows of failed attempts, not ${ended}.`)
     const status = outbox.get(`${name} ${String(task['attempt'])}`)?.['status']
     const isOut = status === 'PENDING' || status === 'ACKED'
     if ((task['state'] === 'DISPATCHED') !== isOut)

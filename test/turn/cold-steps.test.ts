@@ -6,7 +6,7 @@ import { verify } from '../../src/compactor/verify.js'
 import { manualScheduleRunKey, manualTickId } from '../../src/core/keys.js'
 import { DAY_MS, instantMs, instantText } from '../../src/core/time.js'
 import { coldCut } from '../../src/projections/retention.js'
-import { type LooseRow, TABLE_NAMES, type TableName } from '../../src/projections/tables.js'
+import { keyOfRow, type LooseRow, TABLE_NAMES, type TableName } from '../../src/projections/tables.js'
 import { createReader, type View } from '../../src/readers/reader.js'
 import { openColdList } from '../../src/tables/cold/list.js'
 import { partsOf } from '../../src/tables/snapshot.js'
@@ -147,7 +147,7 @@ describe('what has gone cold', () => {
       await defineAssets()
       const { append } = writer()
       const { turn } = decider()
-      const { work } = createWorker(world, world.start('worker'))
+      const { work } = createWorker(world, world.start('worker'), { failing: 1 })
       await append(Array.from({ length: 5 }, (_, at) => say.runRequested(`user:${at}`, { assets: { keys: ['a', 'b'] } })))
       do await turn()
       while ((await work()) > 0)
@@ -163,6 +163,9 @@ describe('what has gone cold', () => {
       expect(await coldRows(scenario, 'runs')).toEqual([5])
       expect(await coldRows(scenario, 'tasks')).toEqual([4, 4, 2])
       expect(await coldRows(scenario, 'dep_satisfaction')).toEqual([2, 2, 1])
+      expect(await coldRows(scenario, 'failed_attempts')).toEqual([2, 2, 1])
+      const [failed] = before.get('failed_attempts') ?? []
+      expect(await view.row('failed_attempts', keyOfRow('failed_attempts', failed as LooseRow))).toMatchObject({ outcome: 'FAILED' })
       expect(partsOf(view.snapshot, 'tasks').reduce((sum, { rows }) => sum + rows, 0)).toBe(2)
       expect(await allRows(view)).toEqual(before)
     })

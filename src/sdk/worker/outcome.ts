@@ -4,7 +4,7 @@ import type { CompletedRequest } from '../../api/contract/worker.js'
 import { utf8Bytes } from '../../core/canonical.js'
 import { messageOf } from '../../core/errors.js'
 import { isPlainText } from '../../core/ids.js'
-import { DURATION_SECONDS_MAX, ERROR_MESSAGE_BYTES_MAX } from '../../core/limits.js'
+import { DURATION_SECONDS_MAX, ERROR_CODE_CHARACTERS_MAX, ERROR_MESSAGE_BYTES_MAX, ERROR_STACK_CHARACTERS_MAX } from '../../core/limits.js'
 import { shown } from '../fault.js'
 import { readResult } from '../result.js'
 import type { StopKind } from './stop.js'
@@ -61,9 +61,6 @@ function retryAfterOf(thrown: unknown): Pick<Outcome, 'retry_after_seconds'> {
   }
 }
 
-const CODE_CHARACTERS_MAX = 100
-const STACK_CHARACTERS_MAX = 16_384
-
 /** What was thrown may be anything, and looking at it may throw once more. */
 export function errorOf(thrown: unknown): ErrorValue {
   try {
@@ -75,7 +72,7 @@ export function errorOf(thrown: unknown): ErrorValue {
     return {
       code: [code, name].find(isCode) ?? 'ERROR',
       message: cutMessage(withCause(thrown)),
-      ...(typeof stack === 'string' ? { stack: stack.slice(0, STACK_CHARACTERS_MAX).toWellFormed() } : {}),
+      ...(typeof stack === 'string' ? { stack: stack.slice(0, ERROR_STACK_CHARACTERS_MAX).toWellFormed() } : {}),
       ...retryableOf(thrown),
     }
   } catch {
@@ -84,7 +81,7 @@ export function errorOf(thrown: unknown): ErrorValue {
 }
 
 const isCode = (value: unknown): value is string =>
-  typeof value === 'string' && value.length <= CODE_CHARACTERS_MAX && isPlainText(value) && value.isWellFormed()
+  typeof value === 'string' && value.length <= ERROR_CODE_CHARACTERS_MAX && isPlainText(value) && value.isWellFormed()
 
 const retryableOf = (thrown: unknown): { readonly retryable?: boolean } => {
   const said = typeof thrown === 'object' && thrown !== null ? (thrown as { readonly retryable?: unknown }).retryable : undefined
