@@ -12,6 +12,7 @@ import { traceRequests } from './http/traced.js'
 import { addPoolRoutes } from './pools.js'
 import { addRetentionRoutes } from './retention.js'
 import { addCancelRoutes } from './run-cancels.js'
+import { addRunAttemptRoutes } from './run-attempts.js'
 import { addRunHistoryRoutes } from './run-history.js'
 import { addRerunRoutes } from './run-reruns.js'
 import { addRunRoutes } from './runs.js'
@@ -38,6 +39,7 @@ function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   app.addHook('preParsing', async (request) => requireApiToken(request as never, deps.api_token))
   traceRequests(app as never, deps)
   addRunRoutes(app, deps)
+  addRunAttemptRoutes(app, deps)
   addRunHistoryRoutes(app, deps)
   addWhyRoute(app, deps)
   addCancelRoutes(app, deps)

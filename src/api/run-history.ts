@@ -2,6 +2,7 @@
 
 import { problem } from '../commands/problem.js'
 import { instantText } from '../core/time.js'
+import { type FailedAttempt, readFailure } from '../readers/attempts.js'
 import { readLogs } from '../readers/logs.js'
 import type { View } from '../readers/reader.js'
 import { readRows } from '../readers/rows.js'
@@ -25,7 +26,7 @@ export function addRunHistoryRoutes(app: Api, deps: RouteDeps): void {
         tags: TAGS,
         summary: 'What happened to a run, oldest first',
         description:
-          'Made of the rows of the run: of heartbeats the newest is there. An attempt that is tried again has its start and its loss.',
+          'Made of the rows of the run: of heartbeats the newest is there. Each attempt that did not succeed has its start and its end, with the error.',
         params: runParams,
         querystring: timelineQuery,
         response: { 200: timelinePage, ...problems(404) },
@@ -52,12 +53,13 @@ async function timelineRows(view: View, run_id: string): Promise<TimelineRows | 
   const run = await view.row('runs', [run_id])
   if (run === undefined) return undefined
   const where = [{ column: 'run_id', is: '=', value: run_id }] as const
-  const [tasks, outbox, refusals] = await Promise.all([
+  const [tasks, outbox, failures, refusals] = await Promise.all([
     readRows(view, 'tasks', where, Number.MAX_SAFE_INTEGER),
     readRows(view, 'dispatch_outbox', where, Number.MAX_SAFE_INTEGER),
+    readRows(view, 'failed_attempts', where, Number.MAX_SAFE_INTEGER),
     readRefusalsOfRun(view, run_id),
   ])
-  return { run, tasks, outbox, refusals } as unknown as TimelineRows
+  return { run, tasks, outbox, failures, refusals } as unknown as TimelineRows
 }
 
 function addLogRoute(app: Api, deps: RouteDeps): void {
@@ -68,6 +70,7 @@ function addLogRoute(app: Api, deps: RouteDeps): void {
         operationId: 'readTaskLogs',
         tags: TAGS,
         summary: 'What an attempt logged',
+        description: 'And how it ended, where it did not succeed.',
         params: taskParams,
         querystring: logQuery,
         response: { 200: logPage, ...problems(404) },
@@ -78,30 +81,30 @@ function addLogRoute(app: Api, deps: RouteDeps): void {
       const { after, limit } = request.query
       const [chunk = 0, line = 0] = readCursor('logs', after, 2) ?? []
       const view = await viewFor(deps, request.query, reply)
-      const found = await attemptOf(view, run_id, task_key, request.query.attempt)
+      const { end, ...found } = await attemptOf(view, run_id, task_key, request.query.attempt)
       const { lines, next, is_last } = await readLogs(
         deps.store,
         { run_id, ...found },
         { from: { chunk: Number(chunk), line: Number(line) }, limit },
       )
       const next_after = writeCursor('logs', [next.chunk, next.line])
-      return reply.code(200).send({ ...found, lines: lines as never, next_after, is_last })
+      return reply.code(200).send({ ...found, lines: lines as never, next_after, is_last, end })
     },
   )
 }
 
-async function attemptOf(
-  view: View | undefined,
-  run_id: string,
-  task_key: string,
-  asked: number | undefined,
-): Promise<{ readonly attempt: number; readonly attempt_id: string }> {
+type FoundAttempt = { readonly attempt: number; readonly attempt_id: string; readonly end: AttemptEnd | null }
+type AttemptEnd = Pick<FailedAttempt, 'outcome' | 'reason' | 'error'> & { readonly finished_at: string }
+
+async function attemptOf(view: View | undefined, run_id: string, task_key: string, asked: number | undefined): Promise<FoundAttempt> {
   const task = await view?.row('tasks', [run_id, task_key])
   if (view === undefined || task === undefined) throw noTask(run_id, task_key)
   const attempt = asked ?? Number(task['attempt'])
-  const dispatch = await view.row('dispatch_outbox', [run_id, task_key, attempt])
-  const attempt_id = attempt === task['attempt'] ? task['attempt_id'] : dispatch?.['attempt_id']
-  if (typeof attempt_id === 'string') return { attempt, attempt_id }
+  const key = [run_id, task_key, attempt]
+  const [failure, dispatch] = await Promise.all([readFailure(view, key), view.row('dispatch_outbox', key)])
+  // The outbox forgets attempts after a while.
+  const attempt_id = attempt === task['attempt'] ? task['attempt_id'] : (failure?.attempt_id ?? dispatch?.['attempt_id'])
+  if (typeof attempt_id === 'string') return { attempt, attempt_id, end: failure === undefined ? null : endOf(failure) }
   throw new RefusedError(
     problem(
       'not-found',
@@ -111,3 +114,10 @@ async function attemptOf(
     ),
   )
 }
+
+const endOf = ({ outcome, reason, error, finished_at }: FailedAttempt): AttemptEnd => ({
+  outcome,
+  reason,
+  error,
+  finished_at: instantText(finished_at),
+})

@@ -24,12 +24,31 @@ const TASK = {
 }
 const OUTBOX = { task_key: 'a', attempt: 1, requested_at: 1_000, enqueued_at: null, port: null, closed_at: null, close_reason: null }
 
-const told = (rows: { run?: object; tasks?: readonly object[]; outbox?: readonly object[]; refusals?: readonly object[] }) => {
-  const { run = {}, tasks = [], outbox = [], refusals = [] } = rows
+const FAILURE = {
+  task_key: 'a',
+  attempt: 1,
+  outcome: 'FAILED',
+  reason: null,
+  error: { code: 'BOOM', message: 'It broke.' },
+  started_at: 2_000,
+  finished_at: 5_700,
+}
+
+type Told = {
+  readonly run?: object
+  readonly tasks?: readonly object[]
+  readonly outbox?: readonly object[]
+  readonly failures?: readonly object[]
+  readonly refusals?: readonly object[]
+}
+
+const told = (rows: Told) => {
+  const { run = {}, tasks = [], outbox = [], failures = [], refusals = [] } = rows
   const whole = {
     run: { ...RUN, ...run },
     tasks: tasks.map((task) => ({ ...TASK, ...task })),
     outbox: outbox.map((row) => ({ ...OUTBOX, ...row })),
+    failures: failures.map((row) => ({ ...FAILURE, ...row })),
     refusals,
   }
   return timelineOf(whole as unknown as TimelineRows)
@@ -100,6 +119,47 @@ describe('the timeline of a run', () => {
     ],
   ])('has %s', (_what, rows, expected) => {
     expect(names(rows)).toEqual(expected)
+  })
+
+  test.each([
+    [
+      'that failed, before the next one, whose turn began before it ended',
+      {
+        tasks: [{ attempt: 2, started_at: 7_000, last_heartbeat_at: 8_000, finished_at: 9_000, state: 'SUCCEEDED' }],
+        outbox: [
+          { closed_at: 2_000, close_reason: 'STARTED' },
+          { attempt: 2, requested_at: 5_000, closed_at: 7_000, close_reason: 'STARTED' },
+        ],
+        failures: [{}],
+      },
+      'RunRequested DispatchRequested1 TaskStarted1 TaskFinished1 DispatchRequested2 TaskStarted2 TaskHeartbeat2 TaskFinished2',
+    ],
+    [
+      'that was lost, once, though its outbox says so too',
+      {
+        tasks: [{ attempt: 1, state: 'RETRY_WAIT', outcome_reason: 'START_DEADLINE' }],
+        outbox: [{ closed_at: 5_000, close_reason: 'START_DEADLINE' }],
+        failures: [{ outcome: 'LOST', reason: 'START_DEADLINE', error: null, started_at: null, finished_at: 5_000 }],
+      },
+      'RunRequested DispatchRequested1 AttemptLost1',
+    ],
+    [
+      'that was the last of its task, once',
+      {
+        tasks: [{ started_at: 2_000, last_heartbeat_at: 3_000, finished_at: 5_700, state: 'FAILED', outcome_reason: 'ERROR' }],
+        failures: [{}],
+      },
+      'RunRequested TaskStarted1 TaskHeartbeat1 TaskFinished1',
+    ],
+  ])('has the end of an attempt %s', (_what, rows, expected) => {
+    expect(names(rows).join(' ')).toBe(expected)
+  })
+
+  test('has the error of an attempt, and the reason of a loss', () => {
+    const failures = [{}, { attempt: 2, outcome: 'LOST', reason: 'HEARTBEAT', error: null, finished_at: 9_000 }]
+    const [failed, lost] = told({ failures }).filter(({ event_type }) => event_type === 'TaskFinished' || event_type === 'AttemptLost')
+    expect(failed?.detail).toEqual({ state: 'FAILED', error: { code: 'BOOM', message: 'It broke.' } })
+    expect(lost?.detail).toEqual({ reason: 'HEARTBEAT' })
   })
 
   test('has what was refused, with the reason', () => {

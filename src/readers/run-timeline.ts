@@ -1,9 +1,9 @@
-// What happened to a run, in order, as far as its rows say: rows keep the newest heartbeat alone, and of a start or a loss
-// what the outbox of that attempt was closed with. Pure.
+// What happened to a run, in order, as far as its rows say: rows keep the newest heartbeat alone. How an attempt ended that
+// did not succeed is in a row of its own, or, where it ended before fold version 5, in the outbox. Pure.
 
 import { compareText } from '../core/order.js'
 import type { RefusalRow } from '../projections/outcome-table.js'
-import type { DispatchOutboxRow, RunRow, TaskRow } from '../projections/run-table.js'
+import type { DispatchOutboxRow, FailedAttemptRow, RunRow, TaskRow } from '../projections/run-table.js'
 
 type TimelineEntry = {
   readonly event_type: string
@@ -18,6 +18,7 @@ export type TimelineRows = {
   readonly run: RunRow
   readonly tasks: readonly TaskRow[]
   readonly outbox: readonly DispatchOutboxRow[]
+  readonly failures: readonly FailedAttemptRow[]
   readonly refusals: readonly RefusalRow[]
 }
 
@@ -35,24 +36,36 @@ const ORDER = [
   'AttemptLost',
 ]
 
-export function timelineOf({ run, tasks, outbox, refusals }: TimelineRows): readonly TimelineEntry[] {
+export function timelineOf({ run, tasks, outbox, failures, refusals }: TimelineRows): readonly TimelineEntry[] {
   const started = new Set(outbox.filter(({ close_reason }) => close_reason === 'STARTED').map(attemptText))
+  const failed = new Set(failures.map(attemptText))
   const entries = [
     ...runEntries(run),
-    ...outbox.flatMap(outboxEntries),
-    ...tasks.flatMap((task) => taskEntries(task, started.has(attemptText(task)))),
+    ...outbox.flatMap(outboxEntries).filter((entry) => entry.event_type !== 'AttemptLost' || !isOf(failed, entry)),
+    ...failures.flatMap((row) => failureEntries(row, started.has(attemptText(row)))),
+    ...tasks.flatMap((task) => taskEntries(task, started.has(attemptText(task)), failed.has(attemptText(task)))),
     ...refusals.map(refusalEntry),
   ]
-  return inCausalOrder(entries, run, tasks)
+  return inCausalOrder(entries, run, tasks, failures)
 }
+
+const isOf = (attempts: ReadonlySet<string>, { task_key = '', attempt = 0 }: TimelineEntry): boolean =>
+  attempts.has(attemptText({ task_key, attempt }))
 
 const attemptText = ({ task_key, attempt }: { readonly task_key: string; readonly attempt: number }): string => `${task_key}/${attempt}`
 
 /** A decision is stamped with the beginning of its turn, floored to a second: before what it answers to. Nothing is placed
  *  before its cause, whatever its stamp says. */
-function inCausalOrder(entries: readonly TimelineEntry[], run: RunRow, tasks: readonly TaskRow[]): readonly TimelineEntry[] {
+function inCausalOrder(
+  entries: readonly TimelineEntry[],
+  run: RunRow,
+  tasks: readonly TaskRow[],
+  failures: readonly FailedAttemptRow[],
+): readonly TimelineEntry[] {
   const planned_at = Math.max(run.requested_at, run.planned_at ?? 0)
   const readyAt = new Map(tasks.map((task) => [attemptText(task), task.ready_at ?? 0]))
+  // The next attempt answers to the end of the one before it.
+  for (const { task_key, attempt, finished_at } of failures) readyAt.set(attemptText({ task_key, attempt: attempt + 1 }), finished_at)
   const dispatchedAt = new Map<string, number>()
   const placeOf = ({ event_type, at, task_key, attempt }: TimelineEntry): number => {
     if (task_key === undefined || attempt === undefined) return Math.max(at, run.requested_at)
@@ -110,23 +123,38 @@ function outboxEntries(row: DispatchOutboxRow): readonly TimelineEntry[] {
   ]
 }
 
+/** All of an attempt that did not succeed but its dispatch and its heartbeats. */
+function failureEntries(row: FailedAttemptRow, isStartTold: boolean): readonly TimelineEntry[] {
+  const { task_key, attempt, started_at, finished_at, outcome, reason, error } = row
+  const of = { task_key, attempt }
+  const why = { ...(reason === null ? {} : { reason }), ...(error === null ? {} : { error }) }
+  return [
+    ...(started_at === null || isStartTold ? [] : [{ ...of, event_type: 'TaskStarted', at: started_at }]),
+    outcome === 'LOST'
+      ? { ...of, event_type: 'AttemptLost', at: finished_at, detail: why }
+      : { ...of, event_type: 'TaskFinished', at: finished_at, detail: { state: outcome, ...why } },
+  ]
+}
+
 const LOSSES = ['HEARTBEAT', 'TIMEOUT', 'CANCEL_GRACE']
 
-function taskEntries(task: TaskRow, isStartTold: boolean): readonly TimelineEntry[] {
+/** `isFailed`: its attempt has a row of its own, which says the rest. */
+function taskEntries(task: TaskRow, isStartTold: boolean, isFailed: boolean): readonly TimelineEntry[] {
   const { task_key, attempt, started_at, last_heartbeat_at, finished_at, state, outcome_reason, error, progress } = task
   if (attempt === 0) return []
   const of = { task_key, attempt }
   const failed = error === null ? {} : { error }
   const isLost = outcome_reason !== null && LOSSES.includes(outcome_reason)
   // Not started, its loss is told by the outbox; ended with its run, nothing was said of it.
-  const isFinished = finished_at !== null && (outcome_reason === null || outcome_reason.startsWith('WORKER_') || outcome_reason === 'ERROR')
+  const isFinished =
+    !isFailed && finished_at !== null && (outcome_reason === null || outcome_reason.startsWith('WORKER_') || outcome_reason === 'ERROR')
   return [
-    ...(started_at === null || isStartTold ? [] : [{ ...of, event_type: 'TaskStarted', at: started_at }]),
+    ...(started_at === null || isStartTold || isFailed ? [] : [{ ...of, event_type: 'TaskStarted', at: started_at }]),
     ...(last_heartbeat_at === null
       ? []
       : [{ ...of, event_type: 'TaskHeartbeat', at: last_heartbeat_at, detail: progress === null ? {} : { progress } }]),
     ...(isFinished ? [{ ...of, event_type: 'TaskFinished', at: finished_at, detail: { state, ...failed } }] : []),
-    ...(isLost && finished_at !== null
+    ...(isLost && !isFailed && finished_at !== null
       ? [{ ...of, event_type: 'AttemptLost', at: finished_at, detail: { reason: outcome_reason, ...failed } }]
       : []),
   ]

@@ -3,6 +3,7 @@
 import { z } from 'zod'
 import { CANCELLED_RUNS_MAX, LOG_LINES_PER_PAGE_MAX, SELECTORS_MAX, TASK_PARTITIONS_MAX } from '../../core/limits.js'
 import { assets, count, errorValue, id, instant, longCount, priority, selector, tags } from '../../events/value.js'
+import { attemptEnd } from './attempt.js'
 import { outcome } from './outcome.js'
 import { commanded, maybeInstant, nextCursor, numberIn, pageQuery, readQuery, waitQuery } from './page.js'
 import { logLine } from './worker.js'
@@ -166,12 +167,12 @@ export const task = z
     timeout_at: maybeInstant,
     retry_at: maybeInstant,
     cancel_requested_at: maybeInstant,
-    outcome_reason: z.string().nullable(),
+    outcome_reason: z.string().nullable().meta({ description: 'Why the last attempt ended, also while the next one runs.' }),
     skip_reason: z.string().nullable(),
     materialization_id: z.string().nullable(),
     code_version: z.string().nullable(),
     metadata: z.unknown(),
-    error: errorValue.nullable(),
+    error: errorValue.nullable().meta({ description: 'Of the last attempt that ended, also while the next one runs.' }),
     row_version: longCount,
   })
   .meta({ id: 'Task' })
@@ -203,6 +204,7 @@ export const logPage = z
     lines: z.array(logLine),
     next_after: z.string().meta({ description: 'Send it as after, now or later, for what comes next.' }),
     is_last: z.boolean().meta({ description: 'true: there is no more yet.' }),
+    end: attemptEnd.nullable().meta({ description: 'Why the attempt ended; null: it succeeded, or is not over.' }),
   })
   .meta({ id: 'LogPage' })
 
