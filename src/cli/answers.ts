@@ -2,6 +2,7 @@
 
 import type { z } from 'zod'
 import type { asset, assetGraph, assetSummary } from '../api/contract/asset.js'
+import type { attempt } from '../api/contract/attempt.js'
 import type { codeLocation, deployAnswer, deployAsked } from '../api/contract/code-location.js'
 import type { runKeyConflict } from '../api/contract/conflict.js'
 import type { outcome } from '../api/contract/outcome.js'
@@ -33,6 +34,7 @@ export type CancelAccepted = z.output<typeof cancelAccepted>
 export type CancelManyAccepted = z.output<typeof cancelManyAccepted>
 export type Task = z.output<typeof task>
 export type TaskPage = z.output<typeof taskPage>
+export type Attempt = z.output<typeof attempt>
 export type TaskWhy = z.output<typeof taskWhy>
 export type TimelineEntry = z.output<typeof timelineEntry>
 export type LogPage = z.output<typeof logPage>

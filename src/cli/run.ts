@@ -2,6 +2,7 @@
 
 import type { Command } from 'commander'
 import type { Around } from './api-command.js'
+import { addAttemptsCommand } from './run/attempts.js'
 import { addCancelCommand } from './run/cancel.js'
 import { addListCommand } from './run/list.js'
 import { addLogsCommand } from './run/logs.js'
@@ -17,6 +18,7 @@ export function addRunCommands(group: Command, around: Around): void {
   addListCommand(group, around)
   addShowCommand(group, around)
   addTasksCommand(group, around)
+  addAttemptsCommand(group, around)
   addWhyCommand(group, around)
   addWatchCommand(group, around)
   addLogsCommand(group, around)

@@ -10,6 +10,7 @@ import { clockText } from '../moments.js'
 import { painted, type Screen } from '../screen.js'
 import { createPatience, untilInterrupted } from '../watching.js'
 import { findRunId, RUN_WORDS, runPath, taskPath } from './find.js'
+import { endText } from './attempts.js'
 import { isOver } from './progress.js'
 import { tasksOf } from './show.js'
 
@@ -27,7 +28,7 @@ export function addLogsCommand(group: Command, around: Around): void {
 }
 
 /** How far the log of a task was read. */
-type Place = { readonly attempt: number; readonly after: string | undefined }
+type Place = { readonly attempt: number; readonly after: string | undefined; readonly isEndShown: boolean }
 
 async function logs(text: string, task_key: string | undefined, { attempt, follow }: Options, session: Session): Promise<void> {
   const run_id = await findRunId(session, text)
@@ -39,10 +40,11 @@ async function logs(text: string, task_key: string | undefined, { attempt, follo
     const tasks = await tasksWanted(session, run_id, task_key)
     const prefixWidth = tasks.length > 1 ? Math.max(...tasks.map((task) => task.task_key.length)) : 0
     for (const task of tasks) {
-      const show = (line: LogLine, of: number) => {
+      const prefix = prefixWidth === 0 ? '' : `${task.task_key.padEnd(prefixWidth)}  `
+      const show = (line: LogLine, of: number, below: readonly string[] = []) => {
         shown.count += 1
-        if (session.json) printJson({ task_key: task.task_key, attempt: of, ...line })
-        else printLine(`${prefixWidth === 0 ? '' : `${task.task_key.padEnd(prefixWidth)}  `}${lineText(line, session.screen)}`)
+        if (session.json) return printJson({ task_key: task.task_key, attempt: of, ...line })
+        for (const text of [lineText(line, session.screen), ...below]) printLine(`${prefix}${text}`)
       }
       await readTask({ session, run_id, task, attempt, places, show })
     }
@@ -65,24 +67,48 @@ type Reading = {
   readonly task: Task
   readonly attempt: number | undefined
   readonly places: Map<string, Place>
-  readonly show: (line: LogLine, attempt: number) => void
+  readonly show: (line: LogLine, attempt: number, below?: readonly string[]) => void
 }
 
-/** From where it stopped to the end of the newest attempt: one that was tried again is read to its end first. */
+/** From where it stopped to the end of the newest attempt: one that was tried again is read to its end first. Behind the log
+ *  of an attempt that did not succeed comes why. */
 async function readTask({ session, run_id, task, attempt: only, places, show }: Reading): Promise<void> {
   const newest = only ?? task.attempt
   if (newest === 0) return
-  const first = places.get(task.task_key) ?? { attempt: newest, after: undefined }
-  for (let { attempt, after } = first; attempt <= newest; attempt++, after = undefined) {
+  const first = places.get(task.task_key) ?? { attempt: newest, after: undefined, isEndShown: false }
+  for (let { attempt, after, isEndShown } = first; attempt <= newest; attempt++, after = undefined, isEndShown = false) {
     for (let isLast = false; !isLast; ) {
-      const page = await session.client.get<LogPage>(`${taskPath(run_id, task.task_key)}/logs`, { attempt, after })
+      const page = await session.client.get<LogPage>(`${taskPath(run_id, task.task_key)}/logs`, { attempt, after, fresh: true })
       for (const line of page.lines) show(line, page.attempt)
       after = page.next_after
       isLast = page.is_last
-      places.set(task.task_key, { attempt, after })
+      // A skip is what the code wanted, and has no error.
+      if (isLast && !isEndShown && page.end !== null && page.end.outcome !== 'SKIPPED') {
+        show(endLine(page.attempt, page.end, session), page.attempt, stackLines(page.end))
+        isEndShown = true
+      }
+      places.set(task.task_key, { attempt, after, isEndShown })
     }
   }
 }
+
+type AttemptEnd = NonNullable<LogPage['end']>
+
+const END_LEVELS = { FAILED: 'ERROR', LOST: 'ERROR', CANCELLED: 'WARN', SKIPPED: 'INFO' } as const
+
+/** As the last line of the log, which the worker of a lost attempt could not write. Programs get the parts of it too. */
+function endLine(attempt: number, { outcome, reason, error, finished_at }: AttemptEnd, { json }: Pick<Session, 'json'>): LogLine {
+  const why = endText({ reason, error })
+  return {
+    at: finished_at,
+    level: END_LEVELS[outcome],
+    message: `Attempt ${attempt} ${outcome === 'FAILED' ? '' : 'was '}${outcome}${why === '' ? '.' : `: ${why}`}`,
+    ...(json ? { fields: { outcome, reason, error } } : {}),
+  }
+}
+
+const stackLines = ({ error }: AttemptEnd): readonly string[] =>
+  (error?.stack ?? '').split('\n').flatMap((line) => (line === '' ? [] : [`  ${line}`]))
 
 const LOOK_AGAIN_MS = 700
 

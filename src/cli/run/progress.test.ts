@@ -56,14 +56,33 @@ describe('the progress of an asset', () => {
   test('is that of what is under way, over all its tasks', () => {
     const tasks = [
       task('a#0', 'SUCCEEDED', { started_at: at(-50), finished_at: at(-40) }),
-      task('a#1', 'RUNNING', { started_at: at(-30), attempt: 2, error }),
+      task('a#1', 'RUNNING', { started_at: at(-30), attempt: 2, progress: { done: 9, total: 60 } }),
       task('a#2', 'BLOCKED'),
       task('b', 'BLOCKED'),
     ]
-    expect(assetProgress(tasks, NOW)).toEqual([
-      { asset_key: 'a', state: 'RUNNING', attempt: 2, tasks_total: 3, tasks_over: 1, elapsed_ms: 50_000, error: error.message },
-      { asset_key: 'b', state: 'BLOCKED', attempt: 0, tasks_total: 1, tasks_over: 0, elapsed_ms: undefined, error: undefined },
-    ])
+    const [a, b] = assetProgress(tasks, NOW)
+    expect(a).toEqual({
+      asset_key: 'a',
+      state: 'RUNNING',
+      attempt: 2,
+      tasks_total: 3,
+      tasks_over: 1,
+      elapsed_ms: 50_000,
+      progress: '9/60',
+      error: undefined,
+    })
+    expect(b).toMatchObject({ state: 'BLOCKED', attempt: 0, tasks_over: 0, elapsed_ms: undefined, progress: '', error: undefined })
+  })
+
+  test('is not hidden by the error of the attempt before, nor does it hide what another task failed of', () => {
+    const again = { started_at: at(-30), attempt: 2, progress: { done: 9, total: 60, message: 'reading' }, error }
+    expect(assetProgress([task('a#0', 'RUNNING', again)], NOW)).toMatchObject([{ progress: '9/60 reading', error: undefined }])
+    expect(assetProgress([task('a#0', 'DISPATCHED', { attempt: 2, error })], NOW)).toMatchObject([{ progress: '', error: undefined }])
+    expect(assetProgress([task('a#0', 'RETRY_WAIT', { error })], NOW)).toMatchObject([{ error: error.message }])
+    const other = task('a#1', 'FAILED', { finished_at: at(-5), error: { code: 'E', message: 'no room' } })
+    expect(assetProgress([task('a#0', 'RUNNING', again), other], NOW)).toMatchObject([{ progress: '9/60 reading', error: 'no room' }])
+    const lines = progressLines({ run: run({}), tasks: [task('a', 'RUNNING', again)], now: NOW }, PLAIN)
+    expect(lines[1]).toBe('  a  RUNNING     ░░░░░░░░░░░░░░░░░░░░ 0/1  attempt 2  30 s  9/60 reading')
   })
 
   test('ends with its last task, and failed where one of them did', () => {
@@ -117,10 +136,13 @@ describe('what changed', () => {
     ])
   })
 
-  test('another attempt is a change, and its line says why', () => {
+  test('another attempt is a change, and its line says what became of the one before', () => {
     const known = new Map([['a', task('a', 'RUNNING')]])
     const [change] = taskChanges(known, [task('a', 'RUNNING', { attempt: 2, started_at: at(0), error })], NOW)
-    expect(change === undefined ? '' : changeLine(change)).toMatch(/^\d\d:\d\d:\d\d a RUNNING, attempt 2: no disk$/)
+    expect(change).toEqual({ at: at(0), task_key: 'a', state: 'RUNNING', attempt: 2, earlier_error: error })
+    expect(change === undefined ? '' : changeLine(change)).toMatch(/^\d\d:\d\d:\d\d a RUNNING, attempt 2 \(attempt 1: no disk\)$/)
+    const [failed] = taskChanges(known, [task('a', 'FAILED', { attempt: 2, finished_at: at(0), error })], NOW)
+    expect(failed === undefined ? '' : changeLine(failed)).toMatch(/^\d\d:\d\d:\d\d a FAILED, attempt 2: no disk$/)
   })
 })
 

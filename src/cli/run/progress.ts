@@ -8,6 +8,17 @@ import { painted, paintedState, type Screen } from '../screen.js'
 export const isOver = (state: string): boolean =>
   state === 'SUCCEEDED' || state === 'FAILED' || state === 'CANCELLED' || state === 'SKIPPED'
 
+/** An attempt is with a worker, or on its way to one. */
+export const isActive = (state: string): boolean => state === 'DISPATCHED' || state === 'RUNNING'
+
+/** `9/60 reading`, or what there is of it. */
+export function progressText(progress: unknown): string {
+  if (typeof progress !== 'object' || progress === null) return ''
+  const { done, total, message } = progress as { readonly done?: number; readonly total?: number; readonly message?: string }
+  const share = done === undefined ? '' : total === undefined ? String(done) : `${done}/${total}`
+  return [share, message ?? ''].filter((part) => part !== '').join(' ')
+}
+
 type AssetProgress = {
   readonly asset_key: string
   readonly state: string
@@ -17,6 +28,8 @@ type AssetProgress = {
   readonly tasks_over: number
   /** From the first start to the last end, or to now. */
   readonly elapsed_ms: number | undefined
+  /** What the first of its tasks that runs says. */
+  readonly progress: string
   readonly error: string | undefined
 }
 
@@ -48,7 +61,9 @@ function progressOf(asset_key: string, tasks: readonly Task[], now: number): Ass
     tasks_total: tasks.length,
     tasks_over: over.length,
     elapsed_ms: started.length === 0 ? undefined : Math.max(0, end - Math.min(...started)),
-    error: tasks.find(({ state, error }) => error !== null && state !== 'SUCCEEDED')?.error?.message,
+    progress: tasks.map(({ state, progress }) => (state === 'RUNNING' ? progressText(progress) : '')).find((text) => text !== '') ?? '',
+    // Of an attempt that is under way, the error is that of the one before it.
+    error: tasks.find(({ state, error }) => error !== null && state !== 'SUCCEEDED' && !isActive(state))?.error?.message,
   }
 }
 
@@ -87,7 +102,7 @@ function headLine(run: Run, now: number, screen: Pick<Screen, 'hasColour'>): str
 }
 
 function assetLine(asset: AssetProgress, width: number, screen: Pick<Screen, 'hasColour'>): string {
-  const { asset_key, state, attempt, tasks_over, tasks_total, elapsed_ms, error } = asset
+  const { asset_key, state, attempt, tasks_over, tasks_total, elapsed_ms, progress, error } = asset
   const name = asset_key.length > width ? `${asset_key.slice(0, width - 1)}…` : asset_key.padEnd(width)
   const parts = [
     `  ${name}`,
@@ -95,12 +110,21 @@ function assetLine(asset: AssetProgress, width: number, screen: Pick<Screen, 'ha
     `${bar(tasks_over, tasks_total)} ${tasks_over}/${tasks_total}`,
     ...(attempt > 1 ? [`attempt ${attempt}`] : []),
     ...(elapsed_ms === undefined ? [] : [durationText(elapsed_ms)]),
+    ...(progress === '' ? [] : [firstLine(progress)]),
     ...(error === undefined ? [] : [painted(screen, 'red', firstLine(error))]),
   ]
   return parts.join('  ').trimEnd()
 }
 
 export const firstLine = (text: string): string => text.split('\n')[0] ?? ''
+
+const SHORT_CHARACTERS_MAX = 60
+
+/** For a cell of a table. */
+export function shortLine(text: string): string {
+  const line = firstLine(text)
+  return line.length <= SHORT_CHARACTERS_MAX ? line : `${line.slice(0, SHORT_CHARACTERS_MAX - 1)}…`
+}
 
 /** What moves or failed is looked for; what went well or waits is known. The order stays that of the plan. */
 function mostTelling(assets: readonly AssetProgress[], count: number): readonly AssetProgress[] {
@@ -109,7 +133,12 @@ function mostTelling(assets: readonly AssetProgress[], count: number): readonly 
   return assets.filter((asset) => chosen.has(asset))
 }
 
-type TaskChange = Pick<Task, 'task_key' | 'state' | 'attempt'> & { readonly at: string; readonly error?: Task['error'] }
+type TaskChange = Pick<Task, 'task_key' | 'state' | 'attempt'> & {
+  readonly at: string
+  readonly error?: Task['error']
+  /** Why the attempt before this one ended. */
+  readonly earlier_error?: Task['error']
+}
 
 type Known = ReadonlyMap<string, Pick<Task, 'state' | 'attempt'>>
 
@@ -126,7 +155,7 @@ export function taskChanges(before: Known, tasks: readonly Task[], now: number):
       task_key: task.task_key,
       state: task.state,
       attempt: task.attempt,
-      ...(task.error === null ? {} : { error: task.error }),
+      ...(task.error === null ? {} : isActive(task.state) ? { earlier_error: task.error } : { error: task.error }),
     }))
 }
 
@@ -136,10 +165,11 @@ const changedAt = ({ state, started_at, finished_at, dispatched_at }: Task): str
   return state === 'DISPATCHED' ? dispatched_at : null
 }
 
-export function changeLine({ at, task_key, state, attempt, error }: TaskChange): string {
+export function changeLine({ at, task_key, state, attempt, error, earlier_error }: TaskChange): string {
   const again = attempt > 1 ? `, attempt ${attempt}` : ''
-  const why = error === undefined || error === null ? '' : `: ${firstLine(error.message)}`
-  return `${clockText(Date.parse(at))} ${task_key} ${state}${again}${why}`
+  const before = earlier_error == null ? '' : ` (attempt ${attempt - 1}: ${firstLine(earlier_error.message)})`
+  const why = error == null ? '' : `: ${firstLine(error.message)}`
+  return `${clockText(Date.parse(at))} ${task_key} ${state}${again}${before}${why}`
 }
 
 /** How a run ended, for people. */

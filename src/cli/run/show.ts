@@ -8,7 +8,7 @@ import { localText, momentText, tookText } from '../moments.js'
 import { paintedState, type Screen } from '../screen.js'
 import { findRunId, RUN_WORDS, runPath } from './find.js'
 import { assetsText, partitionsText } from './list.js'
-import { firstLine } from './progress.js'
+import { firstLine, isActive, progressText, shortLine } from './progress.js'
 
 export function addShowCommand(group: Command, around: Around): void {
   const command = withApi(group.command('show'))
@@ -129,19 +129,10 @@ async function tasks(text: string, state: string | undefined, session: Session):
   )
 }
 
-const SAYING_CHARACTERS_MAX = 60
-
+/** What the one before it ended with is no news of an attempt that is under way. */
 function saying({ error, skip_reason, outcome_reason, progress, state }: Task): string {
-  const said = error?.message ?? skip_reason ?? (state === 'SUCCEEDED' ? '' : (outcome_reason ?? progressText(progress)))
-  const line = firstLine(said)
-  return line.length <= SAYING_CHARACTERS_MAX ? line : `${line.slice(0, SAYING_CHARACTERS_MAX - 1)}…`
-}
-
-function progressText(progress: unknown): string {
-  if (typeof progress !== 'object' || progress === null) return ''
-  const { done, total, message } = progress as { readonly done?: number; readonly total?: number; readonly message?: string }
-  const share = done === undefined ? '' : total === undefined ? String(done) : `${done}/${total}`
-  return [share, message ?? ''].filter((part) => part !== '').join(' ')
+  if (isActive(state)) return shortLine(progressText(progress))
+  return shortLine(error?.message ?? skip_reason ?? (state === 'SUCCEEDED' ? '' : (outcome_reason ?? progressText(progress))))
 }
 
 async function events(text: string, session: Session): Promise<void> {
