@@ -67,9 +67,9 @@ async function materialize({ dev, environment, signal }) {
   const servo = (...args) => command(args, { env: { ...environment, SERVO_API: dev.api_url }, dev, signal })
   // Its slots are what the worker says.
   if (!(await servo('deploy', MODULE, '--worker-url', dev.worker_url))) return false
-  const { createApiClient } = await import(`${DIST}/cli/client.js`)
+  const { createApiClient, firstToken } = await import(`${DIST}/cli/client.js`)
   try {
-    const client = createApiClient({ url: dev.api_url, token: environment.SERVO_API_TOKEN || undefined })
+    const client = createApiClient({ url: dev.api_url, token: firstToken(environment.SERVO_API_TOKEN) })
     const chosen = await chooseRun(client, { location_name: LOCATION, days: DAYS })
     if (signal.aborted) return false
     if (chosen.kind === 'done') {

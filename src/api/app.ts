@@ -7,6 +7,7 @@ import fastify, { LogController } from 'fastify'
 import { REQUEST_BYTES_MAX, WAIT_MS_MAX } from '../core/limits.js'
 import { type ApiTypes, BY_SCHEMA } from './http/compilers.js'
 import type { Api, ApiDeps, RouteDeps } from './http/deps.js'
+import { refuseForeignRequests } from './http/foreign.js'
 import { API_PRINCIPAL, hasApiToken } from './http/principal.js'
 import { loggerOf, logRequests, requestIdOf } from './http/request-log.js'
 import { handleError, noSuchRoute, sendProblem } from './problems.js'
@@ -37,6 +38,7 @@ export async function createApi(given: ApiDeps): Promise<Api> {
   app.setNotFoundHandler((request, reply) => sendProblem(reply as never, noSuchRoute(request as never)))
   logRequests(app as never, deps)
   await app.register(helmet)
+  refuseForeignRequests(app as never, deps)
   await app.register(rateLimit, limitOf(deps))
   await addRoutes(app, deps)
   await app.ready()
@@ -49,11 +51,11 @@ class TooManyRequestsError extends Error {
   readonly statusCode = 429
 }
 
-const limitOf = ({ rate_limit_per_minute, api_token }: ApiDeps) => ({
+const limitOf = ({ rate_limit_per_minute, api_tokens }: ApiDeps) => ({
   max: rate_limit_per_minute,
   timeWindow: '1 minute',
   keyGenerator: (request: Parameters<typeof hasApiToken>[0]) =>
-    api_token !== undefined && hasApiToken(request, api_token) ? API_PRINCIPAL : request.ip,
+    api_tokens.length > 0 && hasApiToken(request, api_tokens) ? API_PRINCIPAL : request.ip,
   errorResponseBuilder: (_request: unknown, { max, after }: { readonly max: number; readonly after: string }) =>
     new TooManyRequestsError(`More than ${max} requests within a minute. Ask again in ${after}.`),
 })

@@ -32,6 +32,7 @@ type Kind = { readonly status: number; readonly title: string; readonly retry_af
 const KINDS: { readonly [Code in ApiCode]: Kind } = {
   'bad-input': { status: 400, title: 'The request cannot be meant' },
   unauthorized: { status: 401, title: 'No valid token' },
+  forbidden: { status: 403, title: 'Not for this server' },
   'not-found': { status: 404, title: 'Not there' },
   conflict: { status: 409, title: 'The state does not allow it' },
   'run-key-conflict': { status: 409, title: 'The run key belongs to another request' },
@@ -142,10 +143,11 @@ export const noSuchRoute = ({ method, url }: FastifyRequest): Problem =>
 
 const described = (description: string) => ({ description, content: { [PROBLEM_JSON]: { schema: problemDocument } } })
 
-const EVERYWHERE = [400, 401, 429, 500, 503] as const
+const EVERYWHERE = [400, 401, 403, 429, 500, 503] as const
 const WHAT: Readonly<Record<number, string>> = {
   400: 'Something in the request cannot be meant; `errors` says what.',
   401: 'The token is missing or not valid.',
+  403: 'It is for another server, or comes from a page of another one.',
   404: 'It is not there.',
   409: 'Its state does not allow it, or somebody else was first.',
   413: 'It is too large.',

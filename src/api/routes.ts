@@ -36,7 +36,7 @@ function addCallbacks(app: Api, deps: RouteDeps): void {
 
 function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   // After the limit, which counts wrong tokens too, and before a body is read.
-  app.addHook('preParsing', async (request) => requireApiToken(request as never, deps.api_token))
+  app.addHook('preParsing', async (request) => requireApiToken(request as never, deps.api_tokens))
   traceRequests(app as never, deps)
   addRunRoutes(app, deps)
   addRunAttemptRoutes(app, deps)

@@ -27,10 +27,10 @@ const readiness = z
 
 /** As often as they like, like OPEN: an operator must see what a flood of requests does. Only a wrong token counts, because its
  *  caller may be guessing one. */
-const openToAllButGuesses = ({ api_token }: Pick<RouteDeps, 'api_token'>) => ({
+const openToAllButGuesses = ({ api_tokens }: Pick<RouteDeps, 'api_tokens'>) => ({
   rateLimit: {
     allowList: (request: Parameters<typeof hasApiToken>[0]) =>
-      request.headers.authorization === undefined || hasApiToken(request, api_token),
+      request.headers.authorization === undefined || hasApiToken(request, api_tokens),
   },
 })
 
@@ -65,7 +65,7 @@ export function addSystemRoutes(app: Api, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const found = await deps.readiness()
-      const isTold = hasApiToken(request, deps.api_token)
+      const isTold = hasApiToken(request, deps.api_tokens)
       const checks = found.map(({ name, ok, needed, detail }) => ({ name, ok, needed, ...(isTold ? { detail } : {}) }))
       const missing = found.filter(({ ok, needed }) => !ok && needed)
       if (missing.length > 0) {
@@ -89,7 +89,7 @@ export function addSystemRoutes(app: Api, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      requireApiToken(request, deps.api_token)
+      requireApiToken(request, deps.api_tokens)
       return reply
         .code(200)
         .type('text/plain; version=0.0.4; charset=utf-8')

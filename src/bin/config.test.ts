@@ -7,7 +7,30 @@ test('an API that others can reach is not configured without a token', () => {
   const open = { ...SECRETS, SERVO_HOST: '0.0.0.0' }
   expect(() => readApiConfig(open)).toThrow(/^SERVO_HOST is "0\.0\.0\.0", .* SERVO_API_TOKEN is not set/)
   expect(readApiConfig({ ...open, SERVO_API_TOKEN: 'a-token-of-some-length' })).toMatchObject({ host: '0.0.0.0' })
-  expect(readApiConfig(SECRETS)).toMatchObject({ host: '127.0.0.1', api_token: undefined })
+  expect(readApiConfig(SECRETS)).toMatchObject({ host: '127.0.0.1', api_tokens: [] })
+})
+
+test('an API has one token or several, and shows none of them', () => {
+  const tokens = (text: string) => readApiConfig({ ...SECRETS, SERVO_API_TOKEN: text }).api_tokens
+  expect(tokens('a-token-of-some-length')).toEqual(['a-token-of-some-length'])
+  expect(tokens('a-token-of-some-length, the-one-before-it-as-well')).toEqual(['a-token-of-some-length', 'the-one-before-it-as-well'])
+  for (const text of ['a-short-one', 'a-token-of-some-length,', 'a-token-of-some-length,a-short-one', 'a token with spaces in it']) {
+    expect(() => tokens(text)).toThrow(/^SERVO_API_TOKEN is not as it should be\. Give it 16 characters or more without spaces/)
+    expect(() => tokens(text)).not.toThrow(/a-/)
+  }
+})
+
+test('an API answers to the names that are configured, and to that of its URL', () => {
+  const names = (environment: object) => readApiConfig({ ...SECRETS, ...environment }).allowed_hosts
+  expect(names({})).toEqual([])
+  expect(names({ SERVO_API_URL: 'http://[::1]:7800' })).toEqual([])
+  expect(names({ SERVO_API_URL: 'https://API.example.com:8443', SERVO_ALLOWED_HOSTS: 'Servo.example.com, api.example.com' })).toEqual([
+    'api.example.com',
+    'servo.example.com',
+  ])
+  expect(() => names({ SERVO_ALLOWED_HOSTS: 'https://servo.example.com' })).toThrow(
+    'Give it names without a port, such as servo.example.com',
+  )
 })
 
 test('all that is wrong is told at once, and no secret of it', () => {

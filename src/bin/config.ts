@@ -1,7 +1,7 @@
 // What a process is told by flags and by its environment: read once, at its start, with everything that is wrong with it in
 // one message. A flag goes before the environment, and the environment before the default.
 
-import { listeningFault } from '../core/host.js'
+import { isLoopback, listeningFault } from '../core/host.js'
 import { isName, isTenantId } from '../core/ids.js'
 import { NAMESPACE_DEFAULT } from '../core/names.js'
 import { parseSecrets } from '../core/secrets.js'
@@ -33,7 +33,10 @@ type ServerConfig = {
 export type ApiConfig = ServerConfig & {
   readonly host: string
   readonly port: number
-  readonly api_token: string | undefined
+  /** All of them are accepted; none: no token is asked for. */
+  readonly api_tokens: readonly string[]
+  /** Names beside loopback that this API is called by. */
+  readonly allowed_hosts: readonly string[]
   readonly rate_limit_per_minute: number
   /** Who may call back; undefined: the token of the attempt is enough. */
   readonly callback_oidc: OidcConfig | undefined
@@ -99,12 +102,16 @@ export function readApiConfig(environment: Environment): ApiConfig {
   const server = readServer(source)
   const host = source.read('SERVO_HOST', '127.0.0.1', anyText) ?? ''
   const port = source.read('SERVO_PORT', String(PORT_DEFAULT), wholeFrom(0, 65_535)) ?? 0
-  const api_token = source.read('SERVO_API_TOKEN', undefined, atLeast(16))
+  const api_tokens = source.read('SERVO_API_TOKEN', undefined, readTokens) ?? []
+  const allowed_hosts = source.read('SERVO_ALLOWED_HOSTS', '', hostNames) ?? []
   const rate_limit_per_minute = source.read('SERVO_RATE_LIMIT', '6000', wholeFrom(1, 10_000_000)) ?? 0
   const callback_oidc = readCallbackOidc(source.read, source.faults)
-  const fault = listeningFault({ host, api_token })
+  const fault = listeningFault({ host, has_token: api_tokens.length > 0 })
   if (fault !== undefined) source.faults.push(fault)
-  return complete(source, { ...server, host, port, api_token, rate_limit_per_minute, callback_oidc })
+  // Workers call it by this name. Loopback is allowed as it is, and pages of other programs of this machine are not.
+  const own = source.faults.length > 0 || isLoopback(nameIn(server.api_url)) ? [] : [nameIn(server.api_url)]
+  const names = [...new Set([...own, ...allowed_hosts])]
+  return complete(source, { ...server, host, port, api_tokens, allowed_hosts: names, rate_limit_per_minute, callback_oidc })
 }
 
 export function readAutomationConfig(environment: Environment): AutomationConfig {
@@ -193,8 +200,6 @@ const overHttp = (text: string) =>
 const NO_SECRETS: Secrets = [{ secret_key_id: 'none', secret: '' }]
 
 const anyText = (text: string): string => text
-const atLeast = (characters: number) => (text: string) =>
-  text.length >= characters ? text : { fault: `It has ${text.length} characters: give it ${characters} or more.` }
 const tenantName = (text: string) => (isTenantId(text) ? text : { fault: 'Use 1 to 63 of a-z, 0-9 and -, the first no -.' })
 const storePlace = (text: string) => {
   const fault = storeFault(text)
@@ -227,7 +232,26 @@ function httpUrl(text: string): string | Fault {
   return isFit ? text.replace(/\/+$/, '') : { fault: 'Give it a URL, such as http://127.0.0.1:7800.' }
 }
 
+const nameIn = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
+
+const HOST_NAME = /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/
+
+function hostNames(text: string): readonly string[] | Fault {
+  const names = text === '' ? [] : text.split(',').map((name) => name.trim().toLowerCase())
+  return names.every((name) => HOST_NAME.test(name))
+    ? names
+    : { fault: 'Give it names without a port, such as servo.example.com, several of them separated by commas.' }
+}
+
 const SECRET_CHARACTERS_MIN = 16
+
+/** `the-one-that-is-used,another-that-is-accepted`. */
+function readTokens(text: string): readonly string[] | Fault {
+  const tokens = text.split(',').map((token) => token.trim())
+  return tokens.every((token) => token.length >= SECRET_CHARACTERS_MIN && !/\s/.test(token))
+    ? tokens
+    : { fault: `Give it ${SECRET_CHARACTERS_MIN} characters or more without spaces, or several such tokens separated by commas.` }
+}
 
 /** `k2:the-new-one,k1:the-old-one`. What is wrong is told without the secret. */
 export function readSecrets(text: string): Secrets | Fault {

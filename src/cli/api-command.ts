@@ -1,7 +1,7 @@
 // What every command that asks the API has: where it is, how answers are printed, and lists that are longer than a page.
 
 import { type Command, Option } from 'commander'
-import { API_URL_DEFAULT, type ApiClient, createApiClient, type Query } from './client.js'
+import { API_URL_DEFAULT, type ApiClient, createApiClient, firstToken, type Query } from './client.js'
 import type { Screen } from './screen.js'
 
 /** What a command is told of the process that it runs in. */
@@ -24,7 +24,7 @@ export const withApi = (command: Command): Command =>
     .option('--json', 'print one JSON value for programs')
 
 export const sessionOf = ({ api, json }: ApiOptions, { environment, screen }: Pick<Around, 'environment' | 'screen'>): Session => ({
-  client: createApiClient({ url: api, token: environment[TOKEN_VARIABLE] || undefined }),
+  client: createApiClient({ url: api, token: firstToken(environment[TOKEN_VARIABLE]) }),
   json: json === true,
   screen,
 })

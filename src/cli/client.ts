@@ -37,6 +37,9 @@ export type Query = Readonly<Record<string, string | number | boolean | readonly
 
 export const API_URL_DEFAULT = 'http://127.0.0.1:7800'
 
+/** Of the tokens in SERVO_API_TOKEN, which are several while the token is rotated, the first is used. undefined: there is none. */
+export const firstToken = (text: string | undefined): string | undefined => text?.split(',', 1)[0]?.trim() || undefined
+
 /** Longer than the API waits for anything. */
 const ANSWER_TIMEOUT_MS = 60_000
 

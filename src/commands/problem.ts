@@ -11,6 +11,8 @@ export type ProblemCode =
   /** The attempt is over, another execution has it, or it is to be cancelled: the worker stops. */
   | 'attempt-over'
   | 'unauthorized'
+  /** It comes from a page in a browser that is none of this server's, or is for another server's name. */
+  | 'forbidden'
   | 'too-large'
   | 'key-reused'
   /** Nothing is wrong with it: ask again in a moment. */

@@ -203,6 +203,14 @@ describe('the API', () => {
     for (const status of [401, 401, 429]) expect((await guesser.get('~/metrics')).status).toBe(status)
   })
 
+  test('takes each of several tokens, and no other', async () => {
+    const api = await world.start({ api_tokens: [API_TOKEN, 'the-token-that-comes-next'] })
+    const statusOf = async (token: string) => (await createAsker(api, { authorization: `Bearer ${token}` }).get('/runs')).status
+    expect([await statusOf(API_TOKEN), await statusOf('the-token-that-comes-next'), await statusOf('the-token-before')]).toEqual([
+      200, 200, 401,
+    ])
+  })
+
   test('keeps a well-formed request id, and makes one otherwise', async () => {
     expect((await ask.get('/runs', { 'x-request-id': 'mine-1' })).headers['x-request-id']).toBe('mine-1')
     expect((await ask.get('/runs', { 'x-request-id': 'not mine' })).headers['x-request-id']).toMatch(/^req_[0-9A-Z]{26}$/)

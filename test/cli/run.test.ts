@@ -349,5 +349,8 @@ describe('an API that is not as it should be', () => {
     expect(await list({ SERVO_API_TOKEN: '' })).toMatchObject({ code: 1, stderr: expect.stringContaining('The request has no token.') })
     expect(await list({ SERVO_API_TOKEN: 'another-token-of-this' })).toMatchObject({ code: 1 })
     expect(await list({ SERVO_API_TOKEN: 'a-token-of-16-letters' })).toMatchObject({ code: 0 })
+    // Of several, which are there while the token is rotated, the first is sent.
+    expect(await list({ SERVO_API_TOKEN: 'a-token-of-16-letters,another-token-of-this' })).toMatchObject({ code: 0 })
+    expect(await list({ SERVO_API_TOKEN: 'another-token-of-this,a-token-of-16-letters' })).toMatchObject({ code: 1 })
   })
 })

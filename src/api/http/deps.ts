@@ -33,8 +33,10 @@ export type ApiDeps = Submit &
     readonly current: Current
     readonly clock: Clock
     readonly secrets: Secrets
-    /** undefined: whoever reaches the port may do everything (listeningFault keeps that port on loopback). */
-    readonly api_token: string | undefined
+    /** Each of them opens everything. None: whoever reaches the port may do everything (listeningFault keeps it on loopback). */
+    readonly api_tokens: readonly string[]
+    /** Names beside loopback that people and workers reach this API by. */
+    readonly allowed_hosts: readonly string[]
     readonly rate_limit_per_minute: number
     /** Asked of each callback beside the token of its attempt; undefined: that token is enough. */
     readonly callback_proof?: OidcVerifier | undefined

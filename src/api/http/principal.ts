@@ -11,18 +11,21 @@ const BEARER = /^bearer +([^\s]+) *$/i
 
 const bearerOf = ({ headers }: FastifyRequest): string | undefined => BEARER.exec(headers.authorization ?? '')?.[1]
 
-/** Compared by digest: neither its length nor where it differs is told by the time that it takes. */
-export function hasApiToken(request: FastifyRequest, api_token: string | undefined): boolean {
-  if (api_token === undefined) return true
+/** Compared by digest, and with each of them: the time that it takes tells neither a length, nor where it differs, nor which
+ *  of them it is. */
+export function hasApiToken(request: FastifyRequest, api_tokens: readonly string[]): boolean {
+  if (api_tokens.length === 0) return true
   const given = bearerOf(request)
-  return given !== undefined && isSame(hmacSha256('servo-api-token', given), hmacSha256('servo-api-token', api_token))
+  if (given === undefined) return false
+  const digest = hmacSha256('servo-api-token', given)
+  return api_tokens.filter((api_token) => isSame(digest, hmacSha256('servo-api-token', api_token))).length > 0
 }
 
-/** Everybody with the token is one principal: it scopes idempotency keys. */
+/** Everybody with a token is one principal: it scopes idempotency keys, which live on when the token changes. */
 export const API_PRINCIPAL = 'api'
 
-export function requireApiToken(request: FastifyRequest, api_token: string | undefined): void {
-  if (hasApiToken(request, api_token)) return
+export function requireApiToken(request: FastifyRequest, api_tokens: readonly string[]): void {
+  if (hasApiToken(request, api_tokens)) return
   const what = request.headers.authorization === undefined ? 'The request has no token.' : 'The token is not the one of this API.'
   throw new RefusedError(problem('unauthorized', `${what} Send Authorization: Bearer and the API token that this server was started with.`))
 }

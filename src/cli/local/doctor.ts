@@ -4,7 +4,7 @@ import { type Command, Option } from 'commander'
 import { type Environment, TEMPORAL_ADDRESS_DEFAULT } from '../../bin/config.js'
 import { NAMESPACE_DEFAULT } from '../../core/names.js'
 import { TOKEN_VARIABLE, withExample } from '../api-command.js'
-import { API_URL_DEFAULT } from '../client.js'
+import { API_URL_DEFAULT, firstToken } from '../client.js'
 import { FAILED } from '../exit-code.js'
 import { painted, type Screen, screenOf } from '../screen.js'
 import { checkApi } from './doctor/api.js'
@@ -44,7 +44,7 @@ async function examine(options: Options, environment: Environment): Promise<void
       checkPorts(),
       checkStore(place),
       checkTemporal({ address: temporal, namespace, ...(api_key === undefined ? {} : { api_key }) }),
-      checkApi(api, environment[TOKEN_VARIABLE] || undefined),
+      checkApi(api, firstToken(environment[TOKEN_VARIABLE])),
       checkQueue(environment),
     ])
   ).flat()

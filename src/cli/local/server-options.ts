@@ -33,7 +33,7 @@ const FROM_ENVIRONMENT = `
 From the environment only:
   SERVO_SECRETS         key_id:secret[,key_id:secret]  ids and task tokens; the newest first
   SERVO_WORKER_SECRETS  key_id:secret[,…]              signatures of what workers are handed
-  SERVO_API_TOKEN       text                           what callers of the API have to show
+  SERVO_API_TOKEN       token[,token]                  what callers of the API have to show, one of them
   TEMPORAL_API_KEY      text                           for Temporal Cloud`
 
 export function withServerSettings(command: Command, more: readonly Setting[] = []): Command {

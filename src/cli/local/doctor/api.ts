@@ -55,7 +55,7 @@ async function rights(base: string, token: string | undefined): Promise<Finding>
   if (status === 401) {
     const what =
       token === undefined ? 'it wants a token, and SERVO_API_TOKEN is not set' : 'the token of SERVO_API_TOKEN is not the one of this API'
-    return fail('api token', what, 'Set SERVO_API_TOKEN to the token that the API was started with.')
+    return fail('api token', what, 'Set SERVO_API_TOKEN to a token that the API was started with: of several, the first is sent.')
   }
   if (answer.response.ok) return ok('api token', token === undefined ? 'none is needed' : 'it is accepted')
   return warn('api token', `a list was answered with ${status}`, "Look into the API's log.")
