@@ -75,7 +75,7 @@ const MAY_IMPORT = {
   sdk: ['core', 'partitions', 'api/contract', 'oidc'],
   'api/contract': ['core', 'events'],
   api: ['core', 'events', 'partitions', 'readers', 'commands', 'workflows/contract', 'oidc'],
-  cli: ['core/errors', 'core/instant-text', 'core/spelling', 'api/contract'],
+  cli: ['core/errors', 'core/instant-text', 'core/secrets', 'core/spelling', 'api/contract'],
   // Counts instants by itself: nobody needs a server to see when a cron fires.
   'cli/schedule/preview': ['core', 'api/contract'],
   // Nor to see which keys a definition has.

@@ -54,7 +54,7 @@ async function start() {
   const output = join(options.data, 'quickstart')
   const environment = { ...process.env, SERVO_QUICKSTART_OUTPUT: output }
   const stop = createStop(environment, say)
-  const dev = await startDev({ module: MODULE, options, environment, say, stop })
+  const dev = await startDev({ module: MODULE, location_name: LOCATION, options, environment, say, stop })
   if (dev === undefined) return
   console.log(dev.summary)
   const isDone = await materialize({ dev, environment, signal: stop.signal })

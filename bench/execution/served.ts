@@ -41,7 +41,7 @@ export async function withServed(slots: number, run: (served: Served) => Promise
   const system = await startSystem({ on_disk: true })
   const balancer = await startBalancer()
   const workers: WorkerChild[] = []
-  const environment = { ...system.environment, [STARTS_VARIABLE]: file }
+  const environment = { ...system.workerEnvironment(location.name), [STARTS_VARIABLE]: file }
   const served: Served = {
     ...askingOf(system),
     async starts() {

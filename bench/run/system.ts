@@ -33,13 +33,14 @@ export async function withSystem(
 ): Promise<void> {
   const system = await startSystem({ slots, on_disk: true, ...options })
   const location = defineCodeLocation({ name: LOCATION_NAME, assets })
-  const secrets = readSecrets(system.environment['SERVO_WORKER_SECRETS'] ?? '')
+  const secrets = readSecrets(system.workerEnvironment(LOCATION_NAME)['SERVO_WORKER_SECRETS'] ?? '')
   const worker = await startWorker({
     location,
     host: '127.0.0.1',
     port: 0,
     slots,
     secrets: 'fault' in secrets ? [] : secrets,
+    api_urls: [system.environment['SERVO_API_URL'] as string],
     worker_id: 'bench',
     clock: { ...systemClock },
     random: systemRandom(),

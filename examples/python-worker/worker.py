@@ -4,7 +4,9 @@ from datetime import datetime, timezone
 
 PROTOCOL, ASSETS, TAKING, DRAINING = "servo-worker-v1", {}, threading.Lock(), threading.Event()
 TIMED_OUT = {"error": {"code": "TIMEOUT", "message": "The code ran for longer than its timeout."}}
-KEYS = dict(entry.split(":", 1) for entry in os.environ.get("SERVO_WORKER_SECRETS", "").split(",") if entry)
+# As `servo worker secret` prints them. The code of assets finds them in no variable of its environment.
+KEYS = dict(entry.split(":", 1) for entry in os.environ.pop("SERVO_WORKER_SECRETS", "").split(",") if entry)
+APIS = [url.rstrip("/") + "/" for url in os.environ.get("SERVO_API_URL", "http://127.0.0.1:7800").split(",")]
 NEEDED = ("run_id task_key attempt attempt_id asset_key location_name partition_keys upstream callback_url task_token "
           "start_deadline_at heartbeat_timeout_ms timeout_ms sequence").split()
 
@@ -20,6 +22,11 @@ def in_background(work): threading.Thread(target=work, daemon=True).start()
 def ulid():
     number = int(time.time() * 1000) << 80 | secrets.randbits(80)
     return "".join("0123456789ABCDEFGHJKMNPQRSTVWXYZ"[number >> 5 * i & 31] for i in range(25, -1, -1))
+
+class NoRedirect(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *_): return None  # It would take the token of the attempt elsewhere.
+
+CALLS = urllib.request.build_opener(NoRedirect)
 
 class Attempt(threading.Thread):
     """What the code of an asset is given. As a thread it asks whether the code may run, and reports how that ended."""
@@ -47,7 +54,7 @@ class Attempt(threading.Thread):
         while True:
             try:
                 request = urllib.request.Request(f"{self.callback_url}/{path}", data, headers)
-                with urllib.request.urlopen(request, timeout=15) as answer:
+                with CALLS.open(request, timeout=15) as answer:
                     return answer.status, json.load(answer)
             except (OSError, ValueError, http.client.HTTPException) as fault:  # Without a code it may have arrived.
                 status, asked = getattr(fault, "code", 0), getattr(fault, "headers", {}).get("Retry-After", "0")
@@ -119,9 +126,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         size, word = int(self.headers.get("Content-Length", 0)), "draining" if DRAINING.is_set() else "ok"
         if self.path == "/healthz": return self.answer(200, status=word, running=len(attempts()), **self.served)
         if self.path != "/servo/v1/dispatch": return self.answer(404, detail=f"There is no {self.path} here.")
+        if self.headers.get("Origin"): return self.answer(403, detail="A worker takes nothing from pages in a browser.")
         if size > 32 * 1024 * 1024: return self.answer(413, detail="Send fewer dispatches in one request.")
         body = self.rfile.read(size)
-        if KEYS and not is_signed(self.headers.get("servo-signature"), body):
+        if KEYS and not is_signed(self.headers.get("servo-location-signature"), body):
             return self.answer(401, detail="It has no signature of the last five minutes by a key that is known here.")
         try: request = dict(json.loads(body))
         except (ValueError, TypeError): request = {}
@@ -129,6 +137,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         errors += [{"path": f"dispatches[{i}].{name}", "message": "It is missing."}
                    for i, each in enumerate(request.get("dispatches") or [{}]) for name in NEEDED if name not in each]
         if errors: return self.answer(400, detail="The body is no DispatchRequest.", errors=errors)
+        if not all(str(one["callback_url"]).startswith(tuple(APIS)) for one in request["dispatches"]):
+            return self.answer(403, detail="This worker reports to the API of its SERVO_API_URL alone.")
         with TAKING:
             answers = [{"attempt_id": one["attempt_id"], **take(one, **self.served)} for one in request["dispatches"]]
         is_taken = all(each["answer"] == "ACCEPTED" for each in answers)  # A queue reads the status alone.

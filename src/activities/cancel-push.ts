@@ -10,7 +10,7 @@ import { reasonOf, type SignedAnswer } from './signed-post.js'
 
 type CancelPushDeps = {
   /** Throws where nobody answered. */
-  readonly post: (url: URL, request: CancelRequest) => Promise<Pick<SignedAnswer, 'status' | 'is_taken'>>
+  readonly post: (url: URL, request: CancelRequest, location_name: string) => Promise<Pick<SignedAnswer, 'status' | 'is_taken'>>
   readonly log: (message: string) => void
 }
 
@@ -33,7 +33,7 @@ export function createCancelPush(deps: CancelPushDeps): CancelPush {
     const later = `${attempt_ids.length} attempts of cancelled runs are told to stop by their next heartbeats, because`
     try {
       const request: CancelRequest = { protocol: WORKER_PROTOCOL, attempt_ids: [...attempt_ids] }
-      const { status, is_taken } = await deps.post(new URL(CANCEL_PATH, worker_url), request)
+      const { status, is_taken } = await deps.post(new URL(CANCEL_PATH, worker_url), request, location_name)
       if (!is_taken && !NOT_SERVED.includes(status)) deps.log(`${location_name}: ${later} the worker answered ${status}.`)
     } catch (error) {
       deps.log(`${location_name}: ${later} ${worker_url} did not answer: ${reasonOf(error)}`)

@@ -4,6 +4,7 @@
 import { DISPATCH_PATH, type Dispatch, type DispatchRequest, dispatchResponse, WORKER_PROTOCOL } from '../api/contract/worker.js'
 import { parseJson } from '../core/json.js'
 import { DISPATCH_REQUEST_BYTES_MAX, ERROR_MESSAGE_BYTES_MAX } from '../core/limits.js'
+import type { LocationRef } from '../core/location-secret.js'
 import { cutText } from '../core/text.js'
 import type { Clock } from '../core/time.js'
 import type { ErrorValue } from '../events/value.js'
@@ -15,7 +16,7 @@ import { postSigned, reasonOf, type SignedPostDeps } from './signed-post.js'
 const LATER = new Set([408, 425, 429])
 
 const WHO_ASKS =
-  'Give the worker the SERVO_WORKER_SECRETS of the automation, look whether the clocks of both are right, and whether something before the worker wants a login.'
+  "Look at the worker's SERVO_WORKER_SECRETS (`servo worker secret` prints what it has to be) and its SERVO_API_URL, at the clocks of both, and whether something before the worker wants a login."
 const WHERE_TO =
   'Look whether the worker is what answers there, and not something before it or in its place; deploy with its right URL if it is another.'
 /** What every request would hear, and what to look at: no attempt is wrong, and somebody has to mend the set-up. */
@@ -38,10 +39,10 @@ export function createDirectPort(deps: SignedPostDeps & { readonly clock: Pick<C
     return pause
   }
 
-  async function ask(worker_url: string, dispatches: readonly Dispatch[]): Promise<Heard<Said>> {
+  async function ask(location: LocationRef, worker_url: string, dispatches: readonly Dispatch[]): Promise<Heard<Said>> {
     try {
       const request: DispatchRequest = { protocol: WORKER_PROTOCOL, dispatches: [...dispatches] }
-      const { status, is_taken, text } = await postSigned(deps, new URL(DISPATCH_PATH, worker_url), request)
+      const { status, is_taken, text } = await postSigned(deps, new URL(DISPATCH_PATH, worker_url), request, location)
       const answer = is_taken ? answersIn(worker_url, text, dispatches) : answerOfStatus(worker_url, status, text)
       return { way: wayOf(answer), answer }
     } catch (error) {
@@ -55,7 +56,7 @@ export function createDirectPort(deps: SignedPostDeps & { readonly clock: Pick<C
       const [first] = dispatches
       if (first === undefined) return []
       const pause = pauseOf(first.location_name, location_version)
-      return sendInTurn(inRequests(dispatches), (part) => pause.ask(() => ask(worker_url, part)))
+      return sendInTurn(inRequests(dispatches), (part) => pause.ask(() => ask(first, worker_url, part)))
     },
   }
 }

@@ -1,14 +1,14 @@
-// One POST to a worker, signed with the workspace's key. What an answer means is for the caller.
+// One POST to a worker, signed for its location. What an answer means is for the caller.
 
-import { SIGNATURE_HEADER } from '../api/contract/worker.js'
 import { messageOf } from '../core/errors.js'
+import type { LocationRef } from '../core/location-secret.js'
 import type { Clock } from '../core/time.js'
-import { type Secrets, signBody } from '../core/token.js'
+import { signBody } from '../core/token.js'
+import { signatureHeaders, type WorkerSecrets } from './signature-headers.js'
 
 export type SignedPostDeps = {
   readonly clock: Pick<Clock, 'now'>
-  /** undefined: workers of this workspace listen on loopback alone, and ask for no signature. */
-  readonly worker_secrets: Secrets | undefined
+  readonly worker_secrets: WorkerSecrets
 }
 
 export type SignedAnswer = { readonly status: number; readonly is_taken: boolean; readonly text: string }
@@ -17,9 +17,15 @@ export type SignedAnswer = { readonly status: number; readonly is_taken: boolean
 const ANSWER_TIMEOUT_MS = 15_000
 
 /** Throws where nobody answered. */
-export async function postSigned({ clock, worker_secrets }: SignedPostDeps, url: URL, request: object): Promise<SignedAnswer> {
+export async function postSigned(
+  { clock, worker_secrets }: SignedPostDeps,
+  url: URL,
+  request: object,
+  location: LocationRef,
+): Promise<SignedAnswer> {
   const body = JSON.stringify(request)
-  const signature = worker_secrets === undefined ? {} : { [SIGNATURE_HEADER]: signBody(worker_secrets, body, clock.now()) }
+  const now = clock.now()
+  const signature = signatureHeaders(worker_secrets, location, (secrets) => signBody(secrets, body, now))
   const post = async (): Promise<SignedAnswer> => {
     const response = await fetch(url, {
       method: 'POST',

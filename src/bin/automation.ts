@@ -152,7 +152,11 @@ function createWork({ config, deps, port, submit, loops, metrics, log, closed }:
     onAnswers: metrics.answers,
     tracing,
   })
-  const cancel_push = createCancelPush({ post: (url, request) => postSigned({ clock: deps.clock, worker_secrets }, url, request), log })
+  const cancel_push = createCancelPush({
+    post: (url, request, location_name) =>
+      postSigned({ clock: deps.clock, worker_secrets }, url, request, { ...deps.scope, location_name }),
+    log,
+  })
   const schedule_pokes = createSchedulePokes({
     start: (definition) => startScheduleLoop(loops, definition),
     poke: (schedule_id) => pokeSchedule(loops, schedule_id),

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { readApiConfig, readAutomationConfig, readTracing, readWorkerProofConfig } from './config.js'
+import { readApiConfig, readAutomationConfig, readInstallationSecrets, readTracing, readWorkerConfig } from './config.js'
 
 const SECRETS = { SERVO_SECRETS: 'k1:servo-golden-secret' }
 
@@ -134,13 +134,18 @@ test('who has to prove who it is, is told with by which keys', () => {
     email: undefined,
   })
   expect(
-    readWorkerProofConfig({
+    readWorkerConfig({
       SERVO_DELIVERY_OIDC_AUDIENCE: 'me',
       SERVO_DELIVERY_OIDC_KEYS: 'keys.json',
       SERVO_CALLBACK_IDENTITY: 'file:token',
     }),
   ).toMatchObject({ delivery_oidc: { audience: 'me', keys: 'keys.json' }, identity: { kind: 'file', path: 'token' } })
-  expect(readWorkerProofConfig({})).toEqual({ delivery_oidc: undefined, identity: undefined })
+  expect(readWorkerConfig({})).toEqual({
+    delivery_oidc: undefined,
+    identity: undefined,
+    api_urls: ['http://127.0.0.1:7800'],
+    allowed_hosts: [],
+  })
 })
 
 test.each([
@@ -158,5 +163,24 @@ test.each([
   ],
   [{ SERVO_CALLBACK_IDENTITY: 'token' }, /^SERVO_CALLBACK_IDENTITY is "token"\. Write file:PATH, or google:AUDIENCE/],
 ])('a worker with %j is not configured', (environment, message) => {
-  expect(() => readWorkerProofConfig(environment)).toThrow(message)
+  expect(() => readWorkerConfig(environment)).toThrow(message)
+})
+
+test('a worker reports to the API that it is told of, or to several while that moves', () => {
+  const urls = (text: string) => readWorkerConfig({ SERVO_API_URL: text }).api_urls
+  expect(urls('https://servo.example.com/')).toEqual(['https://servo.example.com'])
+  expect(urls('http://api:7800, https://servo.example.com/base')).toEqual(['http://api:7800', 'https://servo.example.com/base'])
+  expect(() => urls('http://api:7800,')).toThrow(/^SERVO_API_URL is "http:\/\/api:7800,"\. Give it a URL/)
+})
+
+test('the automation derives the secrets of locations, and is not given one', () => {
+  const one = 'swl_FoIqkbL6r9F3b2o9r6y0dUe1nUu6qLZ9yZkz3m1QhVw'
+  expect(readInstallationSecrets({ SERVO_WORKER_SECRETS: 'w1:a-secret-of-some-length' })).toEqual([
+    { secret_key_id: 'w1', secret: 'a-secret-of-some-length' },
+  ])
+  expect(readInstallationSecrets({})).toBeUndefined()
+  expect(() => readAutomationConfig({ ...SECRETS, SERVO_WORKER_SECRETS: `w1:${one}` })).toThrow(
+    'SERVO_WORKER_SECRETS is not as it should be. It holds the secret of one location.',
+  )
+  expect(() => readAutomationConfig({ ...SECRETS, SERVO_WORKER_SECRETS: `w1:${one}` })).not.toThrow(/swl_/)
 })

@@ -4,7 +4,8 @@
 import { isLoopback, listeningFault } from '../core/host.js'
 import { isName, isTenantId } from '../core/ids.js'
 import { NAMESPACE_DEFAULT } from '../core/names.js'
-import { parseSecrets } from '../core/secrets.js'
+import { isLocationSecret } from '../core/location-secret.js'
+import { parseSecrets, SECRET_VARIABLES } from '../core/secrets.js'
 import type { Secrets } from '../core/token.js'
 import type { IdentitySource } from '../oidc/identity.js'
 import { storeFault } from '../storage/open.js'
@@ -22,7 +23,6 @@ type ServerConfig = {
   readonly temporal: TemporalConfig
   /** The first one makes ids and tokens, all of them are accepted. */
   readonly secrets: Secrets
-  readonly worker_secrets: Secrets | undefined
   /** Where workers reach the API. */
   readonly api_url: string
   readonly log_level: LogLevel
@@ -47,10 +47,17 @@ export type AutomationConfig = ServerConfig & {
   /** undefined: nothing is served. */
   readonly metrics: { readonly host: string; readonly port: number } | undefined
   readonly dispatch: DispatchConfig
+  /** The first one signs what workers are handed, by a secret for each location. undefined: nothing is signed. */
+  readonly worker_secrets: Secrets | undefined
 }
 
-/** What a worker is told beside its keys: who may deliver to it, and who it is itself. */
-export type WorkerProofConfig = { readonly delivery_oidc: OidcConfig | undefined; readonly identity: IdentitySource | undefined }
+/** What a worker is told beside its keys: who may deliver to it, who it is itself, where it reports and what it is called. */
+export type WorkerConfig = {
+  readonly delivery_oidc: OidcConfig | undefined
+  readonly identity: IdentitySource | undefined
+  readonly api_urls: readonly string[]
+  readonly allowed_hosts: readonly string[]
+}
 
 const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const
 type LogLevel = (typeof LOG_LEVELS)[number]
@@ -67,14 +74,12 @@ export class ConfigError extends Error {
 }
 
 export const PORT_DEFAULT = 7800
+const API_URL_DEFAULT = `http://127.0.0.1:${PORT_DEFAULT}`
 /** Beside the API's and the workers'. */
 const METRICS_PORT_DEFAULT = 7802
 export const TEMPORAL_ADDRESS_DEFAULT = '127.0.0.1:7233'
 
 type Fault = { readonly fault: string }
-
-/** What these hold is shown to nobody. */
-const SECRET = new Set(['SERVO_SECRETS', 'SERVO_WORKER_SECRETS', 'SERVO_API_TOKEN', 'TEMPORAL_API_KEY'])
 
 /** Reads settings one by one and keeps what is wrong with them. */
 function createSource(environment: Environment) {
@@ -88,7 +93,9 @@ function createSource(environment: Environment) {
       const parsed = parse(text)
       if (typeof parsed !== 'object' || parsed === null || !('fault' in parsed)) return parsed as Exclude<T, Fault>
       faults.push(
-        SECRET.has(name) ? `${name} is not as it should be. ${parsed.fault}` : `${name} is ${JSON.stringify(text)}. ${parsed.fault}`,
+        SECRET_VARIABLES.includes(name)
+          ? `${name} is not as it should be. ${parsed.fault}`
+          : `${name} is ${JSON.stringify(text)}. ${parsed.fault}`,
       )
       return undefined
     },
@@ -120,14 +127,26 @@ export function readAutomationConfig(environment: Environment): AutomationConfig
   const host = source.read('SERVO_METRICS_HOST', '127.0.0.1', anyText) ?? ''
   const port = source.read('SERVO_METRICS_PORT', String(METRICS_PORT_DEFAULT), portOrNone) ?? 0
   const dispatch = readDispatch(source.read, source.faults)
-  return complete(source, { ...server, metrics: port === 0 ? undefined : { host, port }, dispatch })
+  const worker_secrets = readWorkerSecrets(source)
+  return complete(source, { ...server, metrics: port === 0 ? undefined : { host, port }, dispatch, worker_secrets })
 }
 
-export function readWorkerProofConfig(environment: Environment): WorkerProofConfig {
+export function readWorkerConfig(environment: Environment): WorkerConfig {
   const { read, faults, ...source } = createSource(environment)
   const delivery_oidc = readDeliveryOidc(read, faults)
-  return complete({ ...source, read, faults }, { delivery_oidc, identity: readIdentity(read) })
+  const identity = readIdentity(read)
+  const api_urls = read('SERVO_API_URL', API_URL_DEFAULT, httpUrls) ?? []
+  const allowed_hosts = read('SERVO_ALLOWED_HOSTS', '', hostNames) ?? []
+  return complete({ ...source, read, faults }, { delivery_oidc, identity, api_urls, allowed_hosts })
 }
+
+/** Those of the installation: for the automation, and for whoever derives the secret of a location from them. */
+export function readInstallationSecrets(environment: Environment): Secrets | undefined {
+  const source = createSource(environment)
+  return complete(source, readWorkerSecrets(source))
+}
+
+const readWorkerSecrets = ({ read }: Source): Secrets | undefined => read('SERVO_WORKER_SECRETS', undefined, installationSecrets)
 
 /** Of the automation's settings, those of the way to the workers: for whoever looks whether it is there. */
 export function readDispatchConfig(environment: Environment): DispatchConfig {
@@ -165,8 +184,7 @@ function readServer(source: Source): ServerConfig {
       ...(api_key === undefined ? {} : { api_key }),
     },
     secrets: secrets ?? NO_SECRETS,
-    worker_secrets: source.read('SERVO_WORKER_SECRETS', undefined, readSecrets),
-    api_url: source.read('SERVO_API_URL', `http://127.0.0.1:${PORT_DEFAULT}`, httpUrl) ?? '',
+    api_url: source.read('SERVO_API_URL', API_URL_DEFAULT, httpUrl) ?? '',
     log_level: source.read('SERVO_LOG_LEVEL', 'info', logLevel) ?? 'info',
     ...(traces_url === undefined ? {} : { traces_url }),
   }
@@ -232,6 +250,12 @@ function httpUrl(text: string): string | Fault {
   return isFit ? text.replace(/\/+$/, '') : { fault: 'Give it a URL, such as http://127.0.0.1:7800.' }
 }
 
+/** More than one while the API moves from one address to another. */
+function httpUrls(text: string): readonly string[] | Fault {
+  const urls = text.split(',').map((url) => httpUrl(url.trim()))
+  return urls.find((url) => typeof url !== 'string') ?? (urls as readonly string[])
+}
+
 const nameIn = (url: string): string => new URL(url).hostname.replace(/^\[(.*)\]$/, '$1')
 
 const HOST_NAME = /^[a-z0-9]([a-z0-9._-]*[a-z0-9])?$/
@@ -264,4 +288,10 @@ export function readSecrets(text: string): Secrets | Fault {
     }
   }
   return secrets as unknown as Secrets
+}
+
+function installationSecrets(text: string): Secrets | Fault {
+  const secrets = readSecrets(text)
+  if ('fault' in secrets || !secrets.some(isLocationSecret)) return secrets
+  return { fault: 'It holds the secret of one location. Give the automation that of the installation, which the others are derived from.' }
 }

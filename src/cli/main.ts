@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { isOperatingError, messageOf } from '../core/errors.js'
+import { SECRET_VARIABLES } from '../core/secrets.js'
 import type { Around } from './api-command.js'
 import { ApiError } from './client.js'
 import { loginNameOf } from './commanded.js'
@@ -18,10 +19,13 @@ type Group = {
   readonly load: () => Promise<(group: Command) => void>
 }
 
+/** As it was when this process began. */
+const environment: Readonly<Record<string, string | undefined>> = { ...process.env }
+
 const around = (): Around => ({
-  environment: process.env,
+  environment,
   loginName: loginNameOf,
-  screen: screenOf(process.stdout, process.env),
+  screen: screenOf(process.stdout, environment),
 })
 
 const GROUPS: readonly Group[] = [
@@ -30,7 +34,7 @@ const GROUPS: readonly Group[] = [
     summary: 'run everything on this machine, with a worker for your module',
     load: async () => {
       const { addDevCommand } = await import('./local/dev.js')
-      return (group) => addDevCommand(group, process.env)
+      return (group) => addDevCommand(group, environment)
     },
   },
   {
@@ -103,7 +107,7 @@ const GROUPS: readonly Group[] = [
     summary: 'check this machine, the store, Temporal and the API, and say how to mend what is wrong',
     load: async () => {
       const { addDoctorCommand } = await import('./local/doctor.js')
-      return (group) => addDoctorCommand(group, process.env)
+      return (group) => addDoctorCommand(group, environment)
     },
   },
   {
@@ -111,7 +115,7 @@ const GROUPS: readonly Group[] = [
     summary: 'serve the REST API',
     load: async () => {
       const { addApiCommand } = await import('./local/api.js')
-      return (group) => addApiCommand(group, process.env, packageVersion())
+      return (group) => addApiCommand(group, environment, packageVersion())
     },
   },
   {
@@ -119,7 +123,7 @@ const GROUPS: readonly Group[] = [
     summary: 'run the loops that decide what runs',
     load: async () => {
       const { addAutomationCommand } = await import('./local/automation.js')
-      return (group) => addAutomationCommand(group, process.env)
+      return (group) => addAutomationCommand(group, environment)
     },
   },
   {
@@ -127,7 +131,7 @@ const GROUPS: readonly Group[] = [
     summary: 'serve the assets of a module over HTTP',
     load: async () => {
       const { addWorkerCommand } = await import('./local/worker.js')
-      return (group) => addWorkerCommand(group, process.env)
+      return (group) => addWorkerCommand(group, environment)
     },
   },
   {
@@ -157,6 +161,8 @@ const GROUPS: readonly Group[] = [
 
 /** Runs what the arguments after the program's name ask for, and answers the exit code. Never throws. */
 export async function main(args: readonly string[]): Promise<ExitCode> {
+  // Several commands load a user's module: what its code, and the programs that it starts, find in the environment is no secret.
+  for (const name of SECRET_VARIABLES) delete process.env[name]
   // `servo table runs | head` closes the pipe early, and that is no fault.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error

@@ -3,8 +3,14 @@
 
 import type { Secret } from './run-id.js'
 
+/** The settings that hold secrets. They are shown to nobody, and user code finds none of them in its environment. */
+export const SECRET_VARIABLES: readonly string[] = ['SERVO_SECRETS', 'SERVO_WORKER_SECRETS', 'SERVO_API_TOKEN', 'TEMPORAL_API_KEY']
+
 /** Without the secret: it is for log lines. */
 type SecretsFault = { readonly fault: 'unreadable'; readonly entry: number } | { readonly fault: 'twice'; readonly secret_key_id: string }
+
+export const secretsText = (secrets: readonly (Secret & { readonly secret: string })[]): string =>
+  secrets.map(({ secret_key_id, secret }) => `${secret_key_id}:${secret}`).join(',')
 
 /** What separates entries, keys and the parts of a signature is in none of them. */
 const KEY_ID = /^[^,=:\s]{1,100}$/

@@ -79,10 +79,16 @@ export function signQueuedBody([{ secret_key_id, secret }]: Secrets, body: strin
 const SIGNATURE = /^t=(\d{1,12}),(?:e=(\d{1,12}),)?k=([^,=]{1,100}),v([12])=([0-9a-f]{64})$/
 
 /** undefined: the body is what somebody with one of these keys sent, just now or for as long as it says. */
-export function signatureFault(secrets: readonly Secret[], signature: string | undefined, body: string, now: number): string | undefined {
+export function signatureFault(
+  secrets: readonly Secret[],
+  signature: string | undefined,
+  body: string,
+  now: number,
+  header = 'servo-signature',
+): string | undefined {
   const [, t, e, key, version, mac] = SIGNATURE.exec(signature ?? '') ?? []
   if (t === undefined || mac === undefined || (version === '2') !== (e !== undefined)) {
-    return 'The request has no signature in its header servo-signature.'
+    return `The request has no signature in its header ${header}.`
   }
   const secret = secrets.find(({ secret_key_id }) => secret_key_id === key)
   if (secret === undefined) return `The request is signed with the key ${key}, which is not known here.`

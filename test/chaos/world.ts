@@ -9,6 +9,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type ApiClient, createApiClient } from '../../src/cli/client.js'
 import { startDevServer } from '../../src/cli/local/temporal-server.js'
+import { locationSecret } from '../../src/core/location-secret.js'
+import { secretsText } from '../../src/core/secrets.js'
 import { type StoreProxy, startStoreProxy } from '../faults/store-proxy.js'
 import { fakeGcsProgram, makeBucket } from '../fixtures/fake-gcs.js'
 import { freeLowPorts } from '../fixtures/free-port.js'
@@ -18,12 +20,16 @@ import { until } from '../fixtures/until.js'
 import type { StorePlace } from '../system/side-effects.js'
 import { startBalancer } from './balancer.js'
 import { startGuard } from './guard.js'
-import { EFFECTS_VARIABLE, SEED_VARIABLE } from './location.js'
+import { EFFECTS_VARIABLE, location, SEED_VARIABLE } from './location.js'
 import { createPart, type Launch, type Part, type PartKind } from './part.js'
 
 const SERVO = fileURLToPath(new URL('../../bin/servo.js', import.meta.url))
 const MODULE = fileURLToPath(new URL('./location.ts', import.meta.url))
 const BUCKET = 'servo-chaos'
+
+const INSTALLATION = { secret_key_id: 'w1', secret: 'another-secret-for-tests' }
+const OF_LOCATION = locationSecret(INSTALLATION, { tenant_id: 'default', workspace_id: 'default', location_name: location.name })
+const OF_WORKERS = { SERVO_WORKER_SECRETS: secretsText([OF_LOCATION]) }
 
 export const COUNTS = { api: 2, automation: 2, worker: 3 } as const
 /** Of each worker, and of their location: with all three there is room to spare, with one of them there is not enough. */
@@ -79,7 +85,7 @@ export async function startWorld({ folder, seed, store_kind, random, say }: Worl
     PATH: process.env['PATH'],
     HOME: process.env['HOME'],
     SERVO_SECRETS: 'k1:a-secret-for-tests-only',
-    SERVO_WORKER_SECRETS: 'w1:another-secret-for-tests',
+    SERVO_WORKER_SECRETS: secretsText([INSTALLATION]),
     SERVO_STORE: store,
     ...(proxy === undefined ? {} : { STORAGE_EMULATOR_HOST: proxy.url }),
     TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
@@ -127,7 +133,7 @@ export async function startWorld({ folder, seed, store_kind, random, say }: Worl
   )
   numbered('api').forEach((name, i) => add('api', name, servo(name, ['api'], { SERVO_PORT: String(ports.api[i]) })))
   numbered('worker').forEach((name, i) =>
-    add('worker', name, servo(name, ['worker', MODULE, '--port', String(ports.worker[i]), '--slots', String(WORKER_SLOTS)])),
+    add('worker', name, servo(name, ['worker', MODULE, '--port', String(ports.worker[i]), '--slots', String(WORKER_SLOTS)], OF_WORKERS)),
   )
   const of = (kind: PartKind) => parts.filter((part) => part.kind === kind)
 

@@ -25,7 +25,7 @@ dispatchSuite('direct requests', async () => ({
   kind: 'straight',
   setUpWrongly: {
     port: createDirectPort({ clock: systemClock, worker_secrets: ROTATED }),
-    says: /^http:.* answered 401: .* Give the worker the SERVO_WORKER_SECRETS of the automation/,
+    says: /^http:.* answered 401: .* Look at the worker's SERVO_WORKER_SECRETS \(`servo worker secret` prints/,
   },
   deliver: async () => undefined,
   workerOptions: {},

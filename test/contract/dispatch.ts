@@ -6,6 +6,7 @@ import type { DispatchPort } from '../../src/activities/dispatch.js'
 import type { Dispatch } from '../../src/api/contract/worker.js'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
 import { queueTaskName } from '../../src/core/keys.js'
+import { locationSecret } from '../../src/core/location-secret.js'
 import type { Secrets } from '../../src/core/token.js'
 import { asset } from '../../src/sdk/asset.js'
 import { defineCodeLocation } from '../../src/sdk/code-location.js'
@@ -32,6 +33,7 @@ export type DispatchHarness = {
 }
 
 const template = readStory('skip').request.dispatches[0] as Dispatch
+const OF_LOCATION = locationSecret(WORKER_SECRETS[0], { ...template, location_name: 'here' })
 
 export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>): void {
   describe(`attempts by ${name}`, () => {
@@ -59,7 +61,7 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       expect(receiver.faults).toEqual([])
     })
 
-    const serve = async (slots = 4, port = 0): Promise<string> => {
+    const serve = async (slots = 4, port = 0, secrets: Secrets = [OF_LOCATION]): Promise<string> => {
       const one = asset({
         key: 'one',
         deps: ['source'],
@@ -73,7 +75,8 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
         host: '127.0.0.1',
         port,
         slots,
-        secrets: WORKER_SECRETS,
+        secrets,
+        api_urls: [receiver.api_url],
         worker_id: 'worker-1',
         clock: systemClock,
         random: systemRandom(),
@@ -111,6 +114,14 @@ export function dispatchSuite(name: string, open: () => Promise<DispatchHarness>
       await harness.deliver()
       await untilCompleted(dispatches)
       expect([...ran].sort()).toEqual(dispatches.map(({ attempt_id }) => attempt_id).sort())
+    })
+
+    test('arrive at a worker that has the secret of the installation still', async () => {
+      const url = await serve(4, 0, WORKER_SECRETS)
+      const dispatches = [dispatchOf()]
+      expect(kindsOf(await send(url, dispatches))).toEqual(['ACCEPTED'])
+      await harness.deliver()
+      await untilCompleted(dispatches)
     })
 
     test('that are sent again, and at the same time, run once', async () => {

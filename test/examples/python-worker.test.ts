@@ -22,7 +22,7 @@ if (spawnSync('python3', ['--version']).status === 0) {
   let worker: ListeningProcess
   beforeAll(async () => {
     system = await startSystem()
-    worker = await startListening('python3', ['-B', join(FOLDER, 'wordcount.py')], { ...system.environment, PORT: '0' })
+    worker = await startListening('python3', ['-B', join(FOLDER, 'wordcount.py')], { ...system.workerEnvironment('wordcount'), PORT: '0' })
   }, TIMEOUT_MS)
   afterAll(async () => {
     await worker?.stop()

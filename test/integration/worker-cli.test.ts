@@ -1,14 +1,15 @@
 // `servo worker` as a user starts it: a process that serves a module, runs what it is handed, and ends well.
 
 import { once } from 'node:events'
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { systemRandom } from '../../src/bin/clock.js'
-import { signBody } from '../../src/core/token.js'
+import { parseSecrets } from '../../src/core/secrets.js'
+import { type Secrets, signBody } from '../../src/core/token.js'
 import { newUlid } from '../../src/core/ulid.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
 import { runServo, type ServoProcess, startServo } from '../fixtures/servo-process.js'
@@ -20,10 +21,13 @@ const MODULE = `
 import { asset, defineCodeLocation } from 'servo'
 type Count = { readonly row_count: number }
 const events = asset({ key: 'raw.events', deps: [], run: (): Count => ({ row_count: 3 }) })
+const NAMES = ['SERVO_SECRETS', 'SERVO_WORKER_SECRETS', 'SERVO_API_TOKEN', 'TEMPORAL_API_KEY', 'OF_THE_USER']
+const found = NAMES.filter((name) => process.env[name] !== undefined)
+const looks = asset({ key: 'raw.looks', deps: [], run: () => ({ at_load: found, now: NAMES.filter((name) => process.env[name] !== undefined) }) })
 const waits = asset({ key: 'raw.waits', deps: [], run: ({ signal }) => new Promise((end) => signal.addEventListener('abort', () => end())) })
 const hangs = asset({ key: 'raw.hangs', deps: [], run: () => new Promise(() => setInterval(() => undefined, 1_000)) }) // it hangs on purpose, for ever
 const stray = asset({ key: 'raw.stray', deps: [], run: () => void Promise.reject(new Error('nobody waits for this')) })
-export const raw = defineCodeLocation({ name: 'raw', assets: [events, waits, hangs, stray] })
+export const raw = defineCodeLocation({ name: 'raw', assets: [events, looks, waits, hangs, stray] })
 `
 const [template] = readStory('skip').request.dispatches
 const random = systemRandom()
@@ -52,7 +56,7 @@ afterEach(async () => {
 type Listening = { readonly servo: ServoProcess; readonly url: string; readonly said: Readonly<Record<string, unknown>> }
 
 async function start(args: readonly string[] = [], environment: Readonly<Record<string, string>> = {}): Promise<Listening> {
-  const servo = startServo(['worker', module, '--port', '0', '--json', ...args], environment)
+  const servo = startServo(['worker', module, '--port', '0', '--json', ...args], { SERVO_API_URL: receiver.api_url, ...environment })
   running.push(servo)
   const [line] = await servo.printed(1)
   const said = JSON.parse(line as string) as Listening['said'] & { readonly url: string }
@@ -76,7 +80,7 @@ test(
     expect(said).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       location_name: 'raw',
-      asset_count: 4,
+      asset_count: 5,
       slots: 8,
       signed: false,
     })
@@ -134,18 +138,85 @@ test(
 test(
   'takes signed dispatches only where it has keys, also on an address that is open to others',
   async () => {
-    const { url, said } = await start(['--host', '0.0.0.0'], { SERVO_WORKER_SECRETS: 'new:one,old:two' })
+    const installation = 'new:one-of-an-installation,old:two-of-an-installation'
+    const printed = await runServo(['worker', 'secret', 'raw', '--tenant', 'acme'], { SERVO_WORKER_SECRETS: installation })
+    expect(printed).toMatchObject({ code: 0, stderr: '' })
+    const secrets = parseSecrets(printed.stdout) as unknown as Secrets
+    expect(secrets).toEqual([
+      { secret_key_id: 'new', secret: expect.stringMatching(/^swl_/) },
+      { secret_key_id: 'old', secret: expect.stringMatching(/^swl_/) },
+    ])
+    const { url, said, servo } = await start(['--host', '0.0.0.0'], { SERVO_WORKER_SECRETS: printed.stdout })
     expect(said).toMatchObject({ signed: true })
     const here = url.replace('0.0.0.0', '127.0.0.1')
     expect(await dispatch(here, 'raw.events')).toMatchObject({ status: 401 })
-    const { attempt_id, status } = await dispatch(here, 'raw.events', (body) => ({
-      'servo-signature': signBody([{ secret_key_id: 'old', secret: 'two' }], body, Date.now()),
-    }))
-    expect(status).toBe(200)
-    await receiver.completed(attempt_id)
+    const other = (parseSecrets(installation) as unknown as Secrets)[0]
+    expect(await dispatch(here, 'raw.events', (body) => ({ 'servo-signature': signBody([other], body, Date.now()) }))).toMatchObject({
+      status: 401,
+    })
+    for (const secret of secrets) {
+      const { attempt_id, status } = await dispatch(here, 'raw.events', (body) => ({
+        'servo-location-signature': signBody([secret], body, Date.now()),
+      }))
+      expect(status).toBe(200)
+      await receiver.completed(attempt_id)
+    }
+    servo.stop('SIGTERM')
+    expect((await servo.finished).stderr).not.toMatch(/secret|swl_/)
   },
   TIMEOUT_MS,
 )
+
+test(
+  'has no secret in the environment that its code sees, and says where it has one of the installation',
+  async () => {
+    const secrets = { SERVO_SECRETS: 'k1:a-secret', SERVO_API_TOKEN: 'a-token', TEMPORAL_API_KEY: 'a-key', OF_THE_USER: 'yes' }
+    const { url, servo } = await start([], { ...secrets, SERVO_WORKER_SECRETS: 'w1:one-of-an-installation' })
+    const { attempt_id } = await dispatch(url, 'raw.looks', (body) => ({
+      'servo-signature': signBody([{ secret_key_id: 'w1', secret: 'one-of-an-installation' }], body, Date.now()),
+    }))
+    const { body } = await receiver.completed(attempt_id)
+    expect(body).toMatchObject({ outcome: 'SUCCEEDED', metadata: { at_load: ['OF_THE_USER'], now: ['OF_THE_USER'] } })
+    servo.stop('SIGTERM')
+    expect((await servo.finished).stderr).toContain('Give this worker that of its location, which `servo worker secret raw` prints.')
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'reports to its own API alone',
+  async () => {
+    const { url } = await start([], { SERVO_API_URL: 'http://127.0.0.1:7800' })
+    const { attempt_id, status } = await dispatch(url, 'raw.events')
+    expect(status).toBe(403)
+    const told = await start(['--api-url', `http://127.0.0.1:7800,${receiver.api_url}`], { SERVO_API_URL: 'http://127.0.0.1:7800' })
+    await receiver.completed((await dispatch(told.url, 'raw.events')).attempt_id)
+    expect(receiver.of(attempt_id)).toEqual([])
+  },
+  TIMEOUT_MS,
+)
+
+describe('servo worker secret', () => {
+  test.each([
+    ['no secret of the installation', ['raw'], {}, 'SERVO_WORKER_SECRETS is not set.'],
+    ['one that is too short', ['raw'], { SERVO_WORKER_SECRETS: 'w1:short' }, 'SERVO_WORKER_SECRETS is not as it should be.'],
+    ['no name', ['a/b'], { SERVO_WORKER_SECRETS: 'w1:one-of-an-installation' }, '"a/b" is not the name of a code location.'],
+    ['no folder of servo dev', ['raw', '--data', 'nowhere'], {}, 'secrets.json is not there.'],
+  ])('%s: a sentence and exit code 2', async (_, args, environment, sentence) => {
+    const finished = await runServo(['worker', 'secret', ...args], environment)
+    expect(finished).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining(sentence) })
+    expect(finished.stderr).not.toMatch(/short\b|of-an-installation/)
+  })
+
+  test('prints one JSON value for programs, and that of a folder of servo dev', async () => {
+    await mkdir(join(folder, 'data'), { recursive: true })
+    const kept = { SERVO_SECRETS: 'dev1:one-of-a-data-folder', SERVO_WORKER_SECRETS: 'w1:one-of-an-installation' }
+    await writeFile(join(folder, 'data', 'secrets.json'), JSON.stringify(kept))
+    const by_folder = await runServo(['worker', 'secret', 'raw', '--data', join(folder, 'data'), '--json'])
+    const by_variable = await runServo(['worker', 'secret', 'raw'], { SERVO_WORKER_SECRETS: kept.SERVO_WORKER_SECRETS })
+    expect(JSON.parse(by_folder.stdout)).toEqual({ location_name: 'raw', worker_secrets: by_variable.stdout })
+  })
+})
 
 describe('what cannot be served: a sentence and exit code 2', () => {
   test.each([

@@ -7,6 +7,7 @@ import { createLocalJWKSet } from 'jose'
 import { openTasksClient, type TasksClient } from '../../src/activities/cloud-tasks/client.js'
 import { createCloudTasksPort } from '../../src/activities/cloud-tasks/port.js'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
+import { locationSecret } from '../../src/core/location-secret.js'
 import type { Secrets } from '../../src/core/token.js'
 import { createOidcVerifier } from '../../src/oidc/verifier.js'
 import { TALLIED } from '../../src/projections/tally.js'
@@ -20,6 +21,7 @@ import { ACCOUNT, createSigner, ISSUER } from '../faults/cloud-tasks/signer.js'
 import { API_TOKEN, type ApiWorld, type Asker, createApiWorld, createAsker, MAIN } from '../fixtures/api-world.js'
 import { freePort } from '../fixtures/free-port.js'
 import { createRandom } from '../fixtures/random.js'
+import { TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
 import { until } from '../fixtures/until.js'
 
 const SEED = Number(process.env['SERVO_TEST_SEED'] ?? 20_250_115)
@@ -63,12 +65,14 @@ beforeAll(async () => {
   const a = asset({ key: 'a', deps: [], run })
   const b = asset({ key: 'b', deps: ['a'], run })
   const c = asset({ key: 'c', deps: [], partitions: staticPartitions(['x', 'y', 'z']), run })
+  const api_port = await freePort()
   worker = await startWorker({
     location: defineCodeLocation({ name: 'main', assets: [a, b, c] }),
     host: '127.0.0.1',
     port: 0,
     slots: 4,
-    secrets: WORKER_SECRETS,
+    secrets: [locationSecret(WORKER_SECRETS[0], { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID, location_name: 'main' })],
+    api_urls: [`http://127.0.0.1:${api_port}`],
     proof: proofFor(AUDIENCES.worker),
     identity: () => signer.sign({ aud: AUDIENCES.api }, Date.now()),
     worker_id: 'worker-1',
@@ -84,7 +88,7 @@ beforeAll(async () => {
     worker_secrets: WORKER_SECRETS,
   }
   const port = createCloudTasksPort({ ...settings, clock: systemClock, client })
-  world = createApiWorld({ port, api_port: await freePort(), onAnswers: metrics.answers })
+  world = createApiWorld({ port, api_port, onAnswers: metrics.answers })
   const api = await world.start({ api_token: API_TOKEN, callback_proof: proofFor(AUDIENCES.api) })
   people = createAsker(api, { authorization: `Bearer ${API_TOKEN}` })
   expect(await people.post('/code-locations/main/deploy', { ...MAIN, worker_url: worker.url })).toMatchObject({ status: 202 })

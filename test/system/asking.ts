@@ -28,6 +28,7 @@ export async function startWatched(environment: Readonly<Record<string, string>>
   const effects = join(folder, EFFECTS_FILE)
   const system = await startSystem({
     module: MODULE,
+    location_name: location.name,
     slots: SLOTS,
     with_temporal_file: true,
     environment: { [EFFECTS_VARIABLE]: effects, ...environment },

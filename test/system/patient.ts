@@ -41,6 +41,7 @@ export async function startPatient(): Promise<Patient> {
   const folder = mkdtempSync(join(tmpdir(), 'servo-patient-'))
   const system = await startSystem({
     module: MODULE,
+    location_name: location.name,
     slots: SLOTS,
     with_temporal_file: true,
     environment: { [FOLDER_VARIABLE]: folder },

@@ -54,6 +54,7 @@ async function serve(options: Partial<WorkerOptions> = {}): Promise<void> {
     port: 0,
     slots: 1,
     secrets: SECRETS,
+    api_urls: [receiver.api_url],
     worker_id: 'worker-1',
     clock: systemClock,
     random: systemRandom(),

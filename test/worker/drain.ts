@@ -45,7 +45,11 @@ export function drainSuite(name: string, startWorkerProcess: StartWorkerProcess)
       async (storyName) => {
         const { request, response, callbacks, drain } = readStory(storyName)
         if (drain === undefined) throw new Error(`The story ${storyName} has no drain.`)
-        worker = await startWorkerProcess({ CONFORMANCE_FILE: file, CONFORMANCE_GRACE_MS: String(drain.grace_ms) })
+        worker = await startWorkerProcess({
+          CONFORMANCE_FILE: file,
+          CONFORMANCE_GRACE_MS: String(drain.grace_ms),
+          SERVO_API_URL: receiver.api_url,
+        })
         const { url, terminate, ended } = worker
         const [attempt_id, next] = [newAttempt(), newAttempt()]
         // No report is taken before the next one was handed over: until then the process must be there to answer.

@@ -6,16 +6,24 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Dispatch, type DispatchResponse, dispatchResponse } from '../../src/api/contract/worker.js'
+import { locationSecret } from '../../src/core/location-secret.js'
+import { secretsText } from '../../src/core/secrets.js'
 import { signBody, signQueuedBody } from '../../src/core/token.js'
 import { type Receiver, startReceiver } from '../fixtures/callback-receiver.js'
+import { freePort } from '../fixtures/free-port.js'
 import type { ListeningProcess, StartWorkerProcess } from '../fixtures/worker-process.js'
 import { drainSuite } from './drain.js'
 import { livingDispatch, newAttempt } from './living.js'
 import { masked, readStory, replyOf, STORY_NAMES, type Story } from './stories.js'
 
-const SECRET = { secret_key_id: 'k1', secret: 'a secret of the tests' }
 const START_TIMEOUT_MS = 120_000
 const template = readStory('success').request.dispatches[0] as Dispatch
+/** Of the installation: no worker has it. */
+const INSTALLATION = { secret_key_id: 'k1', secret: 'a secret of the tests' }
+const SECRET = locationSecret(INSTALLATION, template)
+/** The worker has it too, while it takes the place of the other. */
+const NEXT = locationSecret({ secret_key_id: 'k2', secret: 'the next secret of the tests' }, template)
+const SIGNATURE = 'servo-location-signature'
 
 type Kept = {
   /** The API says that it takes callbacks of several attempts in one request. */
@@ -35,11 +43,17 @@ export function protocolSuite(
     let file = ''
     let worker: ListeningProcess
     let receiver: Receiver
+    let port = 0
 
     beforeAll(async () => {
       folder = mkdtempSync(join(tmpdir(), 'servo-conformance-'))
       file = join(folder, 'touched')
-      worker = await startWorkerProcess({ CONFORMANCE_FILE: file, SERVO_WORKER_SECRETS: `${SECRET.secret_key_id}:${SECRET.secret}` })
+      port = await freePort()
+      worker = await startWorkerProcess({
+        CONFORMANCE_FILE: file,
+        SERVO_WORKER_SECRETS: secretsText([SECRET, NEXT]),
+        SERVO_API_URL: `http://127.0.0.1:${port}`,
+      })
     }, START_TIMEOUT_MS)
     afterAll(async () => {
       await worker?.stop()
@@ -47,7 +61,7 @@ export function protocolSuite(
     }, START_TIMEOUT_MS)
     beforeEach(async () => {
       writeFileSync(file, '')
-      receiver = await startReceiver({ heartbeat_interval_ms: 50, takes_together })
+      receiver = await startReceiver({ heartbeat_interval_ms: 50, takes_together, port })
     })
     afterEach(async () => {
       await receiver.close()
@@ -57,7 +71,7 @@ export function protocolSuite(
     const postTo = (path: string, body: string, headers: Readonly<Record<string, string>>) =>
       fetch(`${worker.url}/servo/v1/${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body })
     const post = (body: string, headers: Readonly<Record<string, string>>) => postTo('dispatch', body, headers)
-    const signed = (body: string) => post(body, { 'servo-signature': signBody([SECRET], body, Date.now()) })
+    const signed = (body: string) => post(body, { [SIGNATURE]: signBody([SECRET], body, Date.now()) })
     const living = (dispatch: Dispatch, attempt_id: string) => livingDispatch(receiver, dispatch, attempt_id)
     const dispatch = async (dispatches: readonly Dispatch[]): Promise<DispatchResponse['answers']> => {
       const response = await signed(JSON.stringify({ protocol: 'servo-worker-v1', dispatches }))
@@ -160,7 +174,7 @@ export function protocolSuite(
       const deliver = (dispatches: readonly Dispatch[], expires_at = Date.now() + 60_000) => {
         const body = JSON.stringify({ protocol: 'servo-worker-v1', dispatches })
         const signature = signQueuedBody([SECRET], body, Date.now() - 400_000, expires_at)
-        return post(body, { 'servo-signature': signature, 'servo-delivery': 'queue' })
+        return post(body, { [SIGNATURE]: signature, 'servo-delivery': 'queue' })
       }
 
       test('takes a delivery that waited, once, for as long as it says that it counts', async () => {
@@ -199,10 +213,21 @@ export function protocolSuite(
 
       test.each([
         ['no signature', {}],
-        ['a wrong one', { 'servo-signature': signBody([{ ...SECRET, secret: 'another' }], body, Date.now()) }],
-        ['one of another key', { 'servo-signature': signBody([{ ...SECRET, secret_key_id: 'k0' }], body, Date.now()) }],
-        ['an old one', { 'servo-signature': signBody([SECRET], body, Date.now() - 3_600_000) }],
-        ['one of another body', { 'servo-signature': signBody([SECRET], `${body} `, Date.now()) }],
+        ['a wrong one', { [SIGNATURE]: signBody([{ ...SECRET, secret: 'another' }], body, Date.now()) }],
+        ['one of another key', { [SIGNATURE]: signBody([{ ...SECRET, secret_key_id: 'k0' }], body, Date.now()) }],
+        [
+          "one by another location's secret",
+          { [SIGNATURE]: signBody([locationSecret(INSTALLATION, { ...template, location_name: 'other' })], body, Date.now()) },
+        ],
+        [
+          "one by the secret of another workspace's location of that name",
+          { [SIGNATURE]: signBody([locationSecret(INSTALLATION, { ...template, workspace_id: 'other' })], body, Date.now()) },
+        ],
+        ["one by the installation's secret", { [SIGNATURE]: signBody([INSTALLATION], body, Date.now()) }],
+        ['one of the release before', { 'servo-signature': signBody([INSTALLATION], body, Date.now()) }],
+        ['one in the header of the release before', { 'servo-signature': signBody([SECRET], body, Date.now()) }],
+        ['an old one', { [SIGNATURE]: signBody([SECRET], body, Date.now() - 3_600_000) }],
+        ['one of another body', { [SIGNATURE]: signBody([SECRET], `${body} `, Date.now()) }],
       ])('a body with %s', async (_, headers: Readonly<Record<string, string>>) => {
         await asProblem(await post(body, headers), 401)
       })
@@ -219,9 +244,45 @@ export function protocolSuite(
         expect(second['errors']).toMatchObject([{ path: 'dispatches[1].callback_url', message: expect.any(String) }])
       })
 
+      test.each(['http://127.0.0.1:1', 'http://127.0.0.1:1/callbacks', 'https://evil.example/api'])(
+        'to report to %s, which is not its API',
+        async (callback_url) => {
+          const one = { ...living(template, newAttempt()), callback_url }
+          const { detail } = await asProblem(await signed(JSON.stringify({ protocol: 'servo-worker-v1', dispatches: [one] })), 403)
+          expect(detail).toContain('SERVO_API_URL')
+        },
+      )
+
+      test('what a page in a browser sends', async () => {
+        const headers = { [SIGNATURE]: signBody([SECRET], body, Date.now()), origin: 'http://evil.example' }
+        await asProblem(await post(body, headers), 403)
+      })
+
       test('another path', async () => {
         await asProblem(await fetch(`${worker.url}/servo/v2/dispatch`), 404)
       })
+    })
+
+    test('takes what is signed with any of its keys', async () => {
+      const attempt_id = newAttempt()
+      const one = living({ ...template, asset_key: 'conformance.touch', upstream: {} }, attempt_id)
+      const sent = JSON.stringify({ protocol: 'servo-worker-v1', dispatches: [one] })
+      expect((await post(sent, { [SIGNATURE]: signBody([NEXT], sent, Date.now()) })).status).toBe(200)
+      await receiver.completed(attempt_id)
+    })
+
+    test('does not follow where a callback is sent on to, which would take its token along', async () => {
+      const [attempt_id, other] = [newAttempt(), newAttempt()]
+      const place = receiver.callbackUrl(other)
+      receiver.answerBy((callback) => (callback.attempt_id === attempt_id ? { status: 302, location: `${place}/started` } : undefined))
+      await touch(attempt_id)
+      await receiver.until(() => receiver.of(attempt_id).length > 0, 'started')
+      const next = newAttempt()
+      receiver.answerBy(() => undefined)
+      await touch(next)
+      await receiver.completed(next)
+      expect(receiver.of(other)).toEqual([])
+      expect(touched()).toEqual([next])
     })
 
     test('says how it is', async () => {
@@ -238,7 +299,7 @@ export function protocolSuite(
     if (!has_cancel_path) {
       test('answers 404 where it is told to stop attempts, because it need not have a path for that', async () => {
         const body = JSON.stringify({ protocol: 'servo-worker-v1', attempt_ids: [newAttempt()] })
-        expect((await postTo('cancel', body, { 'servo-signature': signBody([SECRET], body, Date.now()) })).status).toBe(404)
+        expect((await postTo('cancel', body, { [SIGNATURE]: signBody([SECRET], body, Date.now()) })).status).toBe(404)
       })
       return
     }
@@ -252,7 +313,7 @@ export function protocolSuite(
       const withLiving = (ids: readonly string[]) => ids.map((id) => (id === story.request.dispatches[0]?.attempt_id ? attempt_id : id))
       const body = JSON.stringify({ ...request, attempt_ids: withLiving(request.attempt_ids) })
       expect((await postTo('cancel', body, {})).status).toBe(401)
-      const answer = await postTo('cancel', body, { 'servo-signature': signBody([SECRET], body, Date.now()) })
+      const answer = await postTo('cancel', body, { [SIGNATURE]: signBody([SECRET], body, Date.now()) })
       expect({ status: answer.status, body: await answer.json() }).toEqual({
         status: 200,
         body: { attempt_ids: withLiving(response.attempt_ids) },

@@ -37,6 +37,7 @@ async function run(dispatched: Partial<Dispatch>, takes_together: boolean): Prom
     port: 0,
     slots: 1,
     secrets: [],
+    api_urls: [receiver.api_url],
     worker_id: 'worker-1',
     clock: systemClock,
     random: systemRandom(),

@@ -39,6 +39,7 @@ async function serve(code: Code, options: Partial<WorkerOptions> = {}): Promise<
     port: 0,
     slots: 2,
     secrets: [],
+    api_urls: [receiver.api_url],
     worker_id: 'worker-1',
     clock: systemClock,
     random,
@@ -340,6 +341,25 @@ test('a body that is too large is refused before it is read', async () => {
     sent.flushHeaders()
   })
   expect(status).toBe(413)
+})
+
+test("without a secret, what is sent to another name than this machine's is refused, and runs nothing", async () => {
+  const ran: string[] = []
+  await serve(({ attempt_id }) => void ran.push(attempt_id))
+  const { hostname, port } = new URL(worker?.url as string)
+  const body = JSON.stringify({ protocol: 'servo-worker-v1', dispatches: [dispatchOf(newAttempt())] })
+  const statusFor = (host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      const sent = request({ hostname, port, method: 'POST', path: '/servo/v1/dispatch', headers: { host } }, (response) =>
+        resolve(response.resume().statusCode),
+      )
+      sent.on('error', reject).end(body)
+    })
+  expect(await statusFor('evil.example:7801')).toBe(403)
+  expect(ran).toEqual([])
+  expect(await statusFor('localhost:7801')).toBe(200)
+  await receiver.completed((JSON.parse(body) as { dispatches: Dispatch[] }).dispatches[0]?.attempt_id as string)
+  expect(ran).toHaveLength(1)
 })
 
 describe('callbacks of several attempts', () => {

@@ -7,14 +7,14 @@ import {
   DISPATCH_PATH,
   type Dispatch,
   type DispatchRequest,
-  SIGNATURE_HEADER,
   WORKER_PROTOCOL,
 } from '../../api/contract/worker.js'
 import { isLoopback } from '../../core/host.js'
 import { QUEUE_TASK_BYTES_MAX } from '../../core/limits.js'
 import { DAY_MS, instantMs } from '../../core/time.js'
-import { type Secrets, signQueuedBody } from '../../core/token.js'
+import { signQueuedBody } from '../../core/token.js'
 import type { SendAnswer } from '../dispatch.js'
+import { signatureHeaders, type WorkerSecrets } from '../signature-headers.js'
 
 export type TaskSettings = {
   /** `projects/…/locations/…/queues/…` */
@@ -25,7 +25,7 @@ export type TaskSettings = {
   readonly audience: string | undefined
   /** How long one delivery may take. */
   readonly deadline_seconds: number
-  readonly worker_secrets: Secrets | undefined
+  readonly worker_secrets: WorkerSecrets
 }
 
 /** As the client takes it. */
@@ -59,7 +59,7 @@ export function taskOf(
   }
   const text = JSON.stringify({ protocol: WORKER_PROTOCOL, dispatches: [dispatch] } satisfies DispatchRequest)
   const expires_at = instantMs(dispatch.start_deadline_at) + SIGNATURE_KEPT_MS
-  const signature = worker_secrets === undefined ? {} : { [SIGNATURE_HEADER]: signQueuedBody(worker_secrets, text, now, expires_at) }
+  const signature = signatureHeaders(worker_secrets, dispatch, (secrets) => signQueuedBody(secrets, text, now, expires_at))
   const task: QueueTask = {
     name: `${settings.queue}/tasks/${queue_task_name}`,
     dispatchDeadline: { seconds: settings.deadline_seconds },

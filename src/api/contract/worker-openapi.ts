@@ -21,6 +21,7 @@ import {
   dispatchResponse,
   heartbeatRequest,
   heartbeatResponse,
+  LOCATION_SIGNATURE_HEADER,
   logLine,
   logsRequest,
   logsResponse,
@@ -69,9 +70,16 @@ export const workerOpenApi = (): JsonObject => ({
       signature: {
         type: 'apiKey',
         in: 'header',
+        name: LOCATION_SIGNATURE_HEADER,
+        description:
+          't={seconds},k={key id},v1={hex}: the HMAC-SHA256 of "{seconds}.{body}" with the secret of that key. Of what waited in a queue: t={seconds},e={seconds},k={key id},v2={hex}, of "v2.{t}.{e}.{body}". The secret is that of the location: `servo worker secret` prints it.',
+      },
+      installationSignature: {
+        type: 'apiKey',
+        in: 'header',
         name: SIGNATURE_HEADER,
         description:
-          't={seconds},k={key id},v1={hex}: the HMAC-SHA256 of "{seconds}.{body}" with the secret of that key. Of what waited in a queue: t={seconds},e={seconds},k={key id},v2={hex}, of "v2.{t}.{e}.{body}".',
+          "The same with the secret of the whole installation: for workers that do not have their location's. The next release leaves it out.",
       },
     },
   },
@@ -82,7 +90,7 @@ function dispatchOperation(): JsonObject {
     operationId: 'dispatch',
     summary: 'Hands attempts to a worker, up to 50 in one request. May be sent again.',
     // A worker without keys takes what it is sent.
-    security: [{ signature: [] }, {}],
+    security: [{ signature: [] }, { installationSignature: [] }, {}],
     parameters: [
       {
         in: 'header',
@@ -97,6 +105,7 @@ function dispatchOperation(): JsonObject {
       200: answer('An answer for each dispatch, in their order.', 'DispatchResponse'),
       400: problem('The body is not what the protocol says; nothing of it was taken.'),
       401: problem('The signature is missing, wrong, too old, or of a key that is not known.'),
+      403: problem('A page in a browser sent it, or it names another API than that of the worker.'),
       413: problem('The body is larger than 32 MiB.'),
       429: answer('To a queue: there is no room for one of them now.', 'DispatchResponse'),
       503: answer('To a queue: the API has not said whether one of them may start.', 'DispatchResponse'),
@@ -154,12 +163,13 @@ const problem = (description: string): JsonObject => ({ description, ...content(
 const cancelOperation = (): JsonObject => ({
   operationId: 'cancel',
   summary: 'Says which attempts are to stop, up to 1,000 in one request. A worker need not have it.',
-  security: [{ signature: [] }, {}],
+  security: [{ signature: [] }, { installationSignature: [] }, {}],
   requestBody: body('CancelRequest'),
   responses: {
     200: answer('Those that this worker has are told to stop.', 'CancelResponse'),
     400: problem('The body is not what the protocol says; nothing of it was taken.'),
     401: problem('The signature is missing, wrong, too old, or of a key that is not known.'),
+    403: problem('A page in a browser sent it.'),
     404: problem('The worker does not have it: it learns of a cancel with the answer to its next heartbeat.'),
     413: problem('The body is larger than 32 MiB.'),
   },

@@ -22,6 +22,10 @@ export const WORKER_PROTOCOL = 'servo-worker-v1'
 export const DISPATCH_PATH = '/servo/v1/dispatch'
 /** A worker need not have it: what it says comes with the answer to the next heartbeat, too. */
 export const CANCEL_PATH = '/servo/v1/cancel'
+/** By the secret of the worker's location. */
+export const LOCATION_SIGNATURE_HEADER = 'servo-location-signature'
+/** By the secret of the whole installation: for workers that do not have one of their location yet. The next release leaves it
+ *  out. */
 export const SIGNATURE_HEADER = 'servo-signature'
 /** `queue`: whoever delivers this reads the status of the answer and nothing else, and delivers again what is not 2xx. */
 export const DELIVERY_HEADER = 'servo-delivery'

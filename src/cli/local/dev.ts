@@ -24,9 +24,9 @@ export function addDevCommand(command: Command, environment: Environment): void 
     .description('run everything on this machine: Temporal, the loops, the API, and a worker for your module')
     .addHelpText('after', '\nExample:\n  servo dev ./pipeline.ts\n  servo deploy ./pipeline.ts     (in another terminal)')
     .action(async (module: string | undefined, options: DevOptions) => {
-      if (module !== undefined) await loadModule(module)
+      const location_name = module === undefined ? undefined : (await loadModule(module)).name
       const stop = createStop(environment, note)
-      const dev = await startDev({ module, options, environment, say: note, stop })
+      const dev = await startDev({ module, location_name, options, environment, say: note, stop })
       if (dev !== undefined) {
         printLine(dev.summary)
         await dev.stopped

@@ -14,15 +14,16 @@ export type StoreOptions = {
   readonly cache?: string
 }
 
-export function withStore(command: Command): Command {
-  return command
-    .addOption(
-      new Option('--store <place>', 'where the ledger is: local:PATH or gs://bucket/prefix')
-        .env('SERVO_STORE')
-        .default('local:.servo/store'),
-    )
+export const withScope = (command: Command): Command =>
+  command
     .addOption(new Option('--tenant <name>', 'tenant').env('SERVO_TENANT').default('default').argParser(parseTenant))
     .addOption(new Option('--workspace <name>', 'workspace').env('SERVO_WORKSPACE').default('default').argParser(parseTenant))
+
+export function withStore(command: Command): Command {
+  const placed = command.addOption(
+    new Option('--store <place>', 'where the ledger is: local:PATH or gs://bucket/prefix').env('SERVO_STORE').default('local:.servo/store'),
+  )
+  return withScope(placed)
     .addOption(new Option('--gcs-endpoint <url>', 'another endpoint than Google Cloud Storage itself').env('STORAGE_EMULATOR_HOST'))
     .addOption(new Option('--cache <folder>', 'where copies of remote table files are kept').env('SERVO_CACHE'))
     .option('--json', 'print one JSON value for programs')

@@ -3,12 +3,13 @@
 import { hostname } from 'node:os'
 import type { Command } from 'commander'
 import { systemClock, systemRandom } from '../../bin/clock.js'
-import { readTracing, readWorkerProofConfig, type WorkerProofConfig } from '../../bin/config.js'
+import { readTracing, readWorkerConfig, type WorkerConfig } from '../../bin/config.js'
 import { openIdentity, openVerifier } from '../../bin/oidc-config.js'
 import { openSharedTracing } from '../../bin/tracing.js'
 import { messageOf } from '../../core/errors.js'
 import { isLoopback } from '../../core/host.js'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
+import { isLocationSecret } from '../../core/location-secret.js'
 import type { Secret } from '../../core/run-id.js'
 import { readSecrets, SECRETS_VARIABLE } from '../../sdk/worker/secrets.js'
 import { startWorker, type Worker, type WorkerOptions } from '../../sdk/worker/worker.js'
@@ -18,6 +19,7 @@ import { loadModule } from './load-module.js'
 import { counted, note, printJson, printLine } from './print.js'
 import { configured } from './server-options.js'
 import { untilSignal } from './until-signal.js'
+import { addWorkerSecretCommand } from './worker-secret.js'
 
 type Environment = Readonly<Record<string, string | undefined>>
 type WorkerCommandOptions = {
@@ -25,6 +27,7 @@ type WorkerCommandOptions = {
   readonly host: string
   readonly slots: number
   readonly grace: number
+  readonly apiUrl?: string
   readonly json?: boolean
 }
 
@@ -32,22 +35,24 @@ const PORT = 7801
 const GRACE_SECONDS = 30
 
 export function addWorkerCommand(group: Command, environment: Environment): void {
+  addWorkerSecretCommand(group, environment)
   group
     .argument('<module>', 'the module that exports the code location, such as ./module.ts')
     .option('--port <port>', 'where it listens; 0 takes any that is free', parsePort, PORT)
     .option('--host <address>', `another address than loopback needs ${SECRETS_VARIABLE}`, '127.0.0.1')
     .option('--slots <count>', 'how many attempts run at the same time', parseCount, WORKER_SLOTS_DEFAULT)
     .option('--grace <seconds>', 'how long attempts may go on after it is told to stop', parseCount, GRACE_SECONDS)
+    .option('--api-url <url>', 'the API that it reports to, and no other; several are separated by commas [SERVO_API_URL]')
     .option('--json', 'print one JSON value for programs')
     .addHelpText(
       'after',
-      `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only.\nSERVO_DELIVERY_OIDC_AUDIENCE=audience makes it ask for the OIDC token of a queue, too: docs/cloud-tasks.md.`,
+      `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only; \`servo worker secret LOCATION\` prints it.\nSERVO_DELIVERY_OIDC_AUDIENCE=audience makes it ask for the OIDC token of a queue, too: docs/cloud-tasks.md.`,
     )
     .action((module: string, options: WorkerCommandOptions) =>
       serve(module, options, {
         secrets: secretsOf(environment, options.host),
         ...configured(readTracing, environment, {}),
-        ...configured(readWorkerProofConfig, environment, {}),
+        ...configured(readWorkerConfig, environment, { apiUrl: options.apiUrl }),
       }),
     )
 }
@@ -58,22 +63,26 @@ function secretsOf(environment: Environment, host: string): readonly Secret[] {
   if ('problem' in secrets) throw new UsageError(secrets.problem)
   if (secrets.length === 0 && !isLoopback(host)) {
     throw new UsageError(
-      `--host ${host} lets other machines run this worker's code. Set ${SECRETS_VARIABLE} to key_id:secret, so that it takes signed dispatches only; or leave --host out.`,
+      `--host ${host} lets other machines run this worker's code. Set ${SECRETS_VARIABLE} to what \`servo worker secret\` prints for its location, so that it takes signed dispatches only; or leave --host out.`,
     )
   }
   return secrets
 }
 
-type Settings = WorkerProofConfig & { readonly secrets: readonly Secret[]; readonly traces_url: string | undefined }
+const ofInstallation = (location_name: string): string =>
+  `${SECRETS_VARIABLE} is a secret of the whole installation: whoever has it can run the code of every worker. Give this worker that of its location, which \`servo worker secret ${location_name}\` prints. The next release takes no other.`
+
+type Settings = WorkerConfig & { readonly secrets: readonly Secret[]; readonly traces_url: string | undefined }
 
 async function serve(module: string, options: WorkerCommandOptions, settings: Settings): Promise<void> {
   const { port, host, slots, grace, json } = options
-  const { secrets, traces_url, delivery_oidc, identity } = settings
+  const { secrets, traces_url, delivery_oidc, identity, api_urls, allowed_hosts } = settings
   // Before the module is loaded: who starts a process may stop it at any time.
   const stop = untilSignal()
   const location = await loadModule(module)
   // What a user's code forgets to await must not end the attempts beside it.
   process.on('unhandledRejection', (error) => note(`A promise of the code was rejected, and nobody waited for it: ${messageOf(error)}`))
+  if (secrets.length > 0 && !secrets.some(isLocationSecret)) note(ofInstallation(location.name))
   const attributes = { 'servo.location': location.name }
   const tracing = await openSharedTracing({ traces_url, service_name: 'servo-worker', attributes, log: note })
   const worker = await listen({
@@ -83,6 +92,8 @@ async function serve(module: string, options: WorkerCommandOptions, settings: Se
     port,
     slots,
     secrets,
+    api_urls,
+    allowed_hosts,
     proof: delivery_oidc === undefined ? undefined : await openVerifier(delivery_oidc, systemClock),
     identity: identity === undefined ? undefined : await openIdentity(identity, systemClock),
     worker_id: `${hostname()}:${process.pid}`,

@@ -26,6 +26,8 @@ export const notFound = (method: string, path: string): Problem => ({
 
 export const notSigned = (detail: string): Problem => ({ type: NO_PAGE, title: 'Not signed', status: 401, detail })
 
+export const foreign = (detail: string): Problem => ({ type: NO_PAGE, title: 'Not for this worker', status: 403, detail })
+
 export const notProved = (detail: string): Problem => ({ type: NO_PAGE, title: 'Not proved', status: 401, detail })
 
 export const noKeys = (detail: string): Problem => ({ type: NO_PAGE, title: 'Keys not known', status: 503, detail })

@@ -11,17 +11,16 @@ import {
   DISPATCH_PATH,
   type DispatchRequest,
   dispatchRequest,
-  SIGNATURE_HEADER,
 } from '../../api/contract/worker.js'
 import { messageOf } from '../../core/errors.js'
 import { parseJson } from '../../core/json.js'
-import type { Secret } from '../../core/run-id.js'
-import { signatureFault } from '../../core/token.js'
 import type { OidcVerifier } from '../../oidc/verifier.js'
+import { type Admission, callbackFault, foreignFault, unsignedFault } from './admission.js'
 import type { Delivered } from './delivery.js'
 import {
   badRequest,
   failedHere,
+  foreign,
   noJson,
   noKeys,
   notFound,
@@ -33,9 +32,7 @@ import {
   tooLarge,
 } from './problem.js'
 
-type ServerOptions = {
-  /** Of those who may dispatch; none: whoever reaches the port may. */
-  readonly secrets: readonly Secret[]
+type ServerOptions = Admission & {
   /** Asked of each request that dispatches, before its body is read, and of each that cancels where no signature is asked
    *  for: the automation signs what it cancels, and has no such token. undefined: nobody has to prove who it is. */
   readonly proof?: OidcVerifier | undefined
@@ -85,7 +82,11 @@ type Posted = {
 function postedTo(options: ServerOptions, path: string, isQueue: boolean): Posted | undefined {
   const { onDispatch, onDelivery, onCancel } = options
   if (path === DISPATCH_PATH) {
-    const take = async (request: DispatchRequest) => (isQueue ? delivered(await onDelivery(request)) : json(onDispatch(request)))
+    const take = async (request: DispatchRequest) => {
+      const fault = callbackFault(options, request)
+      if (fault !== undefined) return problem(foreign(fault))
+      return isQueue ? delivered(await onDelivery(request)) : json(onDispatch(request))
+    }
     return { name: 'DispatchRequest', what: 'dispatch', schema: dispatchRequest, take }
   }
   if (path !== CANCEL_PATH) return undefined
@@ -99,16 +100,15 @@ async function answer(options: ServerOptions, request: IncomingMessage): Promise
   if (method === 'GET' && path === '/healthz') return json(health())
   const posted = method === 'POST' ? postedTo(options, path, headers[DELIVERY_HEADER] === DELIVERY_BY_QUEUE) : undefined
   if (posted === undefined) return problem(notFound(method, path))
+  const fault = foreignFault(options, headers)
+  if (fault !== undefined) return problem(foreign(fault))
   const isProofDue = path === DISPATCH_PATH || secrets.length === 0
   const unproved = isProofDue ? await proofFault(options, posted.what, headers.authorization) : undefined
   if (unproved !== undefined) return problem(unproved)
   const body = await readBody(request)
   if (body === undefined) return problem(tooLarge(BODY_BYTES_MAX))
-  if (secrets.length > 0) {
-    const signature = headers[SIGNATURE_HEADER]
-    const fault = signatureFault(secrets, Array.isArray(signature) ? signature[0] : signature, body, now())
-    if (fault !== undefined) return problem(notSigned(fault))
-  }
+  const unsigned = unsignedFault(options, headers, body, now())
+  if (unsigned !== undefined) return problem(notSigned(unsigned))
   const value = parseJson(body)
   if (value === undefined) return problem(noJson(posted.name))
   const read = posted.schema.safeParse(value)

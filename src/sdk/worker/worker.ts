@@ -23,8 +23,12 @@ export type WorkerOptions = {
   readonly port: number
   /** Attempts whose code runs at the same time. */
   readonly slots: number
-  /** Keys by which dispatches are verified; none: whoever reaches the port may dispatch. */
+  /** Those of the location, by which dispatches are verified; none: whoever reaches the port may dispatch. */
   readonly secrets: readonly Secret[]
+  /** The API that attempts are reported to, by each URL that the automation may name. */
+  readonly api_urls: readonly string[]
+  /** Names beside loopback that a worker without secrets is called by. */
+  readonly allowed_hosts?: readonly string[]
   /** Who may deliver; undefined: no token is asked for. */
   readonly proof?: OidcVerifier | undefined
   /** The token that callbacks carry beside that of their attempt; undefined: none. */
@@ -55,7 +59,7 @@ const CALL_TIMEOUT_MS = 15 * SECOND_MS
 const COMPLETED_WITHIN_MS = 2 * MINUTE_MS
 
 export async function startWorker(options: WorkerOptions): Promise<Worker> {
-  const { location, clock, slots, host, port, log, secrets } = options
+  const { location, clock, slots, host, port, log, secrets, api_urls, allowed_hosts = [] } = options
   const { call_timeout_ms = CALL_TIMEOUT_MS, completed_within_ms = COMPLETED_WITHIN_MS } = options
   const { grace_ms = GRACE_MS, stop_grace_ms = STOP_GRACE_MS } = options
   const closed = new AbortController()
@@ -73,6 +77,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
   const roster = createRoster({ location, slots, start: (dispatch, asset) => startAttempt(deps, dispatch, asset) })
   const server = createWorkerServer({
     secrets,
+    api_urls,
+    allowed_hosts,
     proof: options.proof,
     now: clock.now,
     log,

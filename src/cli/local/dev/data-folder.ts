@@ -8,13 +8,15 @@ import { parseJson } from '../../../core/json.js'
 import { UsageError } from '../../exit-code.js'
 import { takeLock } from './lock.js'
 
+/** As environment variables have them. */
+type DevSecrets = { readonly SERVO_SECRETS: string; readonly SERVO_WORKER_SECRETS: string }
+
 export type DataFolder = {
   readonly path: string
   readonly store: string
   readonly temporal_db: string
   readonly logFile: (name: string) => string
-  /** As environment variables have them. */
-  readonly secrets: { readonly SERVO_SECRETS: string; readonly SERVO_WORKER_SECRETS: string }
+  readonly secrets: DevSecrets
   readonly release: () => void
 }
 
@@ -29,7 +31,7 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
     store: `local:${join(folder, 'store')}`,
     temporal_db: join(folder, 'temporal.db'),
     logFile: (name) => join(folder, 'logs', `${name}.log`),
-    secrets: readOrMakeSecrets(join(folder, 'secrets.json')),
+    secrets: readOrMakeSecrets(join(folder, SECRETS_FILE)),
     release() {
       process.removeListener('exit', unlock)
       unlock()
@@ -37,10 +39,12 @@ export async function openDataFolder(path: string): Promise<DataFolder> {
   }
 }
 
+const SECRETS_FILE = 'secrets.json'
+
 const newSecret = () => randomBytes(32).toString('base64url')
 
 /** Ids and tokens are made with these: without them running attempts could not report, so they are kept, for this user. */
-function readOrMakeSecrets(file: string): DataFolder['secrets'] {
+function readOrMakeSecrets(file: string): DevSecrets {
   if (!existsSync(file)) {
     const made = { SERVO_SECRETS: `dev1:${newSecret()}`, SERVO_WORKER_SECRETS: `worker1:${newSecret()}` }
     const temporary = `${file}.${process.pid}`
@@ -48,7 +52,18 @@ function readOrMakeSecrets(file: string): DataFolder['secrets'] {
     renameSync(temporary, file)
   }
   chmodSync(file, 0o600)
-  const kept = (parseJson(readFileSync(file, 'utf8')) ?? {}) as Partial<DataFolder['secrets']>
+  return readSecretsFile(file)
+}
+
+/** Those of a folder that a `servo dev` keeps, or kept. */
+export function readDevSecrets(path: string): DevSecrets {
+  const file = join(resolve(path), SECRETS_FILE)
+  if (existsSync(file)) return readSecretsFile(file)
+  throw new UsageError(`${file} is not there. Name the data folder of a \`servo dev\`; its first start makes the file.`)
+}
+
+function readSecretsFile(file: string): DevSecrets {
+  const kept = (parseJson(readFileSync(file, 'utf8')) ?? {}) as Partial<DevSecrets>
   const { SERVO_SECRETS, SERVO_WORKER_SECRETS } = kept
   if (typeof SERVO_SECRETS === 'string' && typeof SERVO_WORKER_SECRETS === 'string') return { SERVO_SECRETS, SERVO_WORKER_SECRETS }
   throw new UsageError(

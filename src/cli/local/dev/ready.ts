@@ -12,16 +12,16 @@ const LINES_SHOWN = 8
 
 type Awaited = { readonly url: string; readonly what: string; readonly log_file: string; readonly signal: AbortSignal }
 
-/** Rejects when it takes too long, and when the signal says that nobody waits any more. */
-export async function untilAnswers({ url, what, log_file, signal }: Awaited): Promise<void> {
+/** Resolves with what it answered. Rejects when it takes too long, and when the signal says that nobody waits any more. */
+export async function untilAnswers({ url, what, log_file, signal }: Awaited): Promise<string> {
   const started = performance.now()
   let last = 'nothing listened there'
   while (performance.now() - started < WAIT_MS_MAX) {
     signal.throwIfAborted()
     try {
       const response = await fetch(url, { signal: AbortSignal.any([signal, AbortSignal.timeout(LOOK_TIMEOUT_MS)]) })
-      if (response.ok) return
       last = await response.text()
+      if (response.ok) return last
     } catch (error) {
       last = error instanceof Error ? error.message : String(error)
     }

@@ -6,7 +6,9 @@ import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '../../../bin/config.js'
 import { messageOf } from '../../../core/errors.js'
+import type { Scope } from '../../../core/ids.js'
 import { WORKER_SLOTS_DEFAULT } from '../../../core/limits.js'
+import { locationSecretsText } from '../worker-secret.js'
 import { type DataFolder, openDataFolder } from './data-folder.js'
 import { exportLine } from './exports.js'
 import { startGuard } from './guard.js'
@@ -45,6 +47,8 @@ type Dev = {
 
 type DevRequest = {
   readonly module: string | undefined
+  /** Of that module, as it was when this was asked for. */
+  readonly location_name: string | undefined
   readonly options: DevOptions
   readonly environment: Environment
   readonly say: (line: string) => void
@@ -115,7 +119,7 @@ async function startAll(request: Prepared): Promise<Dev | undefined> {
     const { signal } = stop
     const temporal = await keepTemporal({ found, data, records, ports: { port: ports.temporal, ui_port: ports.ui }, signal, say })
     open.temporal = temporal
-    const keep = (name: string, args: readonly string[], settings: Environment): Kept => {
+    const keep = (name: string, args: readonly string[], settings: Settings): Kept => {
       const program = { name, command: process.execPath, args: [SERVO, name, ...args], environment: settings, log_file: data.logFile(name) }
       const running = keepRunning(program, { say, records })
       kept.push(running)
@@ -124,7 +128,8 @@ async function startAll(request: Prepared): Promise<Dev | undefined> {
     const { api_url, worker_url } = urlsOf(ports)
     const settings = serverSettings(request, temporal)
     keep('automation', [], settings)
-    keep('api', [], settings)
+    // It signs nothing.
+    keep('api', [], { ...settings, SERVO_WORKER_SECRETS: undefined })
     const api = { url: `${api_url}/readyz`, what: 'The API', log_file: data.logFile('api'), signal }
     const worker = keepWorker(request, keep)
     if (worker !== undefined) open.watching = worker
@@ -164,22 +169,40 @@ function serverSettings({ environment, data, found, ports }: Prepared, { address
   }
 }
 
+const scopeIn = ({ SERVO_TENANT, SERVO_WORKSPACE }: Environment): Scope => ({
+  tenant_id: SERVO_TENANT || 'default',
+  workspace_id: SERVO_WORKSPACE || 'default',
+})
+
 const WITHOUT_SECRETS = { SERVO_SECRETS: undefined, SERVO_API_TOKEN: undefined, TEMPORAL_API_KEY: undefined }
 
-type Keep = (name: string, args: readonly string[], settings: Environment) => Kept
+type Settings = Environment | (() => Environment)
+type Keep = (name: string, args: readonly string[], settings: Settings) => Kept
 type KeptWorker = { readonly untilReady: () => Promise<void>; readonly stop: () => void }
 
 /** The worker of the module, and the watch that renews it; nothing where there is no module. */
 function keepWorker(request: Prepared, keep: Keep): KeptWorker | undefined {
   const { module, environment, data, found, options, ports, say, stop } = request
   if (module === undefined) return undefined
-  // It runs a user's code, which must not be able to make tokens and ids of its own.
-  const { SERVO_WORKER_SECRETS } = data.secrets
-  const settings = { ...temporalSettings(found, environment), ...WITHOUT_SECRETS, SERVO_WORKER_SECRETS }
+  let location_name = request.location_name ?? ''
+  // It runs a user's code, which must not be able to sign for other locations, or to make tokens of its own.
+  const settings = (): Environment => ({
+    ...temporalSettings(found, environment),
+    ...WITHOUT_SECRETS,
+    SERVO_API_URL: urlsOf(ports).api_url,
+    SERVO_WORKER_SECRETS: locationSecretsText(data.secrets.SERVO_WORKER_SECRETS, { ...scopeIn(environment), location_name }),
+  })
   const worker = keep('worker', [resolve(module), '--port', String(ports.worker), '--slots', options.slots], settings)
   const { signal } = stop
-  const untilReady = () =>
-    untilAnswers({ url: `${urlsOf(ports).worker_url}/healthz`, what: 'The worker', log_file: data.logFile('worker'), signal })
+  const untilReady = async (): Promise<void> => {
+    const url = `${urlsOf(ports).worker_url}/healthz`
+    const health = await untilAnswers({ url, what: 'The worker', log_file: data.logFile('worker'), signal })
+    const served = (JSON.parse(health) as { readonly location_name: string }).location_name
+    if (served === location_name) return
+    // The location has another name since it was edited, and so another secret.
+    location_name = served
+    if (await worker.renew()) await untilReady()
+  }
   let changes = 0
   const renew = async (): Promise<void> => {
     changes += 1

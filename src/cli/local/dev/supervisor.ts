@@ -19,11 +19,14 @@ export type Kept = {
   readonly stop: () => Promise<void>
 }
 
+type Environment = Readonly<Record<string, string | undefined>>
+
 type Program = {
   readonly name: string
   readonly command: string
   readonly args: readonly string[]
-  readonly environment: Readonly<Record<string, string | undefined>>
+  /** A function is asked at each start. */
+  readonly environment: Environment | (() => Environment)
   readonly log_file: string
 }
 
@@ -109,7 +112,8 @@ function newRenewal(): Renewal {
 
 function startOnce({ name, command, args, environment, log_file }: Program, records: Records): ChildProcess {
   const log = openSync(log_file, 'a')
-  const child = spawn(command, [...args], { env: environment, stdio: ['ignore', log, log], detached: true })
+  const env = typeof environment === 'function' ? environment() : environment
+  const child = spawn(command, [...args], { env, stdio: ['ignore', log, log], detached: true })
   closeSync(log)
   records.add(name, child.pid)
   const kill = () => killChild(child)
