@@ -139,7 +139,7 @@ const GROUPS: readonly Group[] = [
     summary: 'create the namespace and the search attributes that the loops need in Temporal',
     load: async () => {
       const { addTemporalCommands } = await import('./local/temporal.js')
-      return (group) => addTemporalCommands(group, process.env)
+      return (group) => addTemporalCommands(group, environment)
     },
   },
   {

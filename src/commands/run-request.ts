@@ -62,7 +62,7 @@ export async function planRunRequest(
     partitions: canonicalPartitions(asked.partitions, definitions),
     asset_keys,
     run_key,
-    is_key_chosen: asked.run_key !== undefined,
+    is_key_claimed: asked.run_key !== undefined,
     origin: { trigger: { type: 'MANUAL' } },
   })
 }
@@ -72,8 +72,8 @@ type RunSelected = Omit<RunAsked, 'selection' | 'run_key'> & {
   readonly asset_keys: readonly string[]
   /** With its namespace. */
   readonly run_key: string
-  /** A key that the requester chose is claimed before the append: others may be choosing it at this moment. */
-  readonly is_key_chosen: boolean
+  /** A key that other requests may have, at this moment and by another process, is claimed before the append. */
+  readonly is_key_claimed: boolean
   readonly origin: Pick<
     EventOf<'RunRequested'>['payload'],
     'trigger' | 'parent_run_id' | 'root_run_id' | 'rerun_mode' | 'partition_end_offset'
@@ -109,7 +109,7 @@ export async function writeRunRequest(deps: RunDeps, view: View, asked: RunSelec
     },
   }
   const planned = { run_key, asset_count: asset_keys.length }
-  if (row !== undefined || !asked.is_key_chosen) {
+  if (row !== undefined || !asked.is_key_claimed) {
     const isOther = row !== undefined && row['request_fingerprint'] !== request_fingerprint
     return { ...planned, drafts: [draft], run_id, conflict: isOther ? runKeyConflict(run_key, run_id) : undefined }
   }

@@ -29,7 +29,8 @@ describe('a task token', () => {
   test('is accepted after a new key came first, and not once its own is gone', () => {
     expect(problemOf(token, [NEW, OLD])).toBe('valid')
     expect(makeToken([NEW, OLD], CLAIMS)).toMatch(/^servo1\.k2\./)
-    expect(problemOf(token, [NEW])).toBe('It was made with a key that is not in use any more.')
+    expect(problemOf(token, [NEW])).toMatch(/^It was made with the key k1, which SERVO_SECRETS of this process does not have\./)
+    expect(problemOf(token.replace('.k1.', '.k1 ; rm -rf.'), [NEW])).toMatch(/^It was made with the key of a name that no key can have,/)
   })
 
   test('is refused whatever character of it is changed', () => {

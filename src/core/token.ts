@@ -2,7 +2,7 @@
 // of the key that made them: the first key of a list makes, all of it are accepted, so that keys can be changed.
 
 import { hmacSha256 } from './hash.js'
-import type { Scope } from './ids.js'
+import { isName, type Scope } from './ids.js'
 import type { AttemptIds } from './keys.js'
 import type { Secret } from './run-id.js'
 import { SECOND_MS } from './time.js'
@@ -28,7 +28,7 @@ export function readToken(secrets: Secrets, token: string, now: number): TokenAn
     return refused('It is no token of this version of Servo.')
   }
   const secret = secrets.find((each) => each.secret_key_id === secret_key_id)
-  if (secret === undefined) return refused('It was made with a key that is not in use any more.')
+  if (secret === undefined) return refused(unknownKey(secret_key_id))
   const expected = encode(hmacSha256(secret.secret, `${version}.${secret_key_id}.${payload}`))
   // As text: in base64 the last digit has bits that belong to no byte, and a token has one spelling.
   if (!isSame(Buffer.from(expected), Buffer.from(mac))) return refused('Its signature is wrong.')
@@ -36,6 +36,11 @@ export function readToken(secrets: Secrets, token: string, now: number): TokenAn
   if (claims === undefined) return refused('It says nothing that is understood here.')
   return claims.expires_at <= now ? refused('It has expired.') : { kind: 'valid', claims }
 }
+
+/** Whoever made the token up chose its key id, too: only what can be one is shown. */
+const unknownKey = (secret_key_id: string): string =>
+  `It was made with the key ${isName(secret_key_id) ? secret_key_id : 'of a name that no key can have'}, which SERVO_SECRETS of this process does not have. ` +
+  'Either that key was removed, or another process uses a new key that this one has not been given yet (docs/security.md).'
 
 const refused = (problem: string): TokenAnswer => ({ kind: 'refused', problem })
 

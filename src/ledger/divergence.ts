@@ -16,11 +16,24 @@ export async function divergentKeys(
   events: readonly LedgerEvent[],
 ): Promise<readonly string[]> {
   const { batches } = parseSegment(await readSegment(store, head.name, head.crc32c), scope)
-  const stored = new Map<string, string>()
+  const stored = new Map<string, Payload>()
   for (const entry of batches.flatMap(({ entries }) => entries)) {
-    if (entry.kind === 'event') stored.set(entry.event.idempotency_key, canonicalJson(entry.event.payload))
+    if (entry.kind === 'event') stored.set(entry.event.idempotency_key, entry.event.payload)
   }
   return events
-    .filter(({ idempotency_key, payload }) => stored.get(idempotency_key) !== canonicalJson(payload))
+    .filter(({ idempotency_key, payload }) => !isSame(stored.get(idempotency_key), payload))
     .map((event) => event.idempotency_key)
 }
+
+type Payload = Readonly<Record<string, unknown>>
+
+/** While secrets are rotated two processes make different ids for the same run or attempt, and nothing is wrong with that. */
+function isSame(stored: Payload | undefined, ours: Payload): boolean {
+  if (stored === undefined) return false
+  const isRotated = stored['secret_key_id'] !== ours['secret_key_id']
+  const [left, right] = isRotated ? [withoutMadeIds(stored), withoutMadeIds(ours)] : [stored, ours]
+  return canonicalJson(left) === canonicalJson(right)
+}
+
+const MADE_IDS = { secret_key_id: undefined, run_id: undefined, attempt_id: undefined }
+const withoutMadeIds = (payload: Payload): Payload => ({ ...payload, ...MADE_IDS })

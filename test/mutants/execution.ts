@@ -141,7 +141,7 @@ export const EXECUTION: readonly Mutant[] = [
   {
     name: 'a chosen run key that is not claimed before the append',
     edits: [
-      { file: 'src/commands/run-request.ts', find: 'row !== undefined || !asked.is_key_chosen', replace: 'row !== undefined || true' },
+      { file: 'src/commands/run-request.ts', find: 'row !== undefined || !asked.is_key_claimed', replace: 'row !== undefined || true' },
     ],
     killed_by: {
       file: 'test/api/run-key-claims.test.ts',

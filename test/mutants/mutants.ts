@@ -19,6 +19,7 @@ import { REPAIR } from './repair.js'
 import { REPLAY_MUTANTS } from './replay.js'
 import { RETENTION_MUTANTS } from './retention.js'
 import { SCHEDULES } from './schedules.js'
+import { SECURITY } from './security.js'
 import { SQL } from './sql.js'
 import { STORE } from './store.js'
 import { SURVIVAL } from './survival.js'
@@ -458,6 +459,7 @@ export const MUTANTS: readonly Mutant[] = [
   VERIFY_MUTANTS,
   SURVIVAL,
   SCHEDULES,
+  SECURITY,
   MAPPINGS,
   LIMITS,
   CRON,

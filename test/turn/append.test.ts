@@ -55,3 +55,22 @@ test('the same key with another payload leaves what was there, and a line in the
   expect(lines).toEqual([expect.stringMatching(/^payload_divergence: ledger\/orchestration\/\w+\.json .* pool_def:pool:x/)])
   await expectInvariants()
 })
+
+test('the same request with an id by another secret leaves what was there, and no line in the log', async () => {
+  const { say, tell, world, expectInvariants } = createScenario()
+  const lines: string[] = []
+  const { append } = createWriter(world, world.start('writer'), (line) => lines.push(line))
+  const first = say.runRequested('user:1')
+  const made = (payload: object) => ({ ...first, payload: { ...first.payload, ...payload } })
+  const kinds = await tell(async () => [
+    (await append([first])).kind,
+    (await append([made({ secret_key_id: 's2', run_id: 'run_by_another_secret' })])).kind,
+    lines.length,
+    // By the same secret another id, and by another one another priority: nothing makes those by itself.
+    (await append([made({ run_id: 'run_by_another_secret' })])).kind,
+    (await append([made({ secret_key_id: 's2', run_id: 'run_by_another_secret', priority: 5 })])).kind,
+  ])
+  expect(kinds).toEqual(['appended', 'duplicate', 0, 'duplicate', 'duplicate'])
+  expect(lines).toEqual([1, 2].map(() => expect.stringMatching(/^payload_divergence: .* runreq:user:1:/)))
+  await expectInvariants()
+})

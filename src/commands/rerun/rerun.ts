@@ -53,7 +53,7 @@ export async function planRerun(
     ...asked,
     ...selected,
     run_key,
-    is_key_chosen: asked.run_key !== undefined,
+    is_key_claimed: true,
     tags: { ...parent.tags, ...asked.tags },
     priority: asked.priority ?? parent.priority,
     origin: {
