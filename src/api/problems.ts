@@ -8,6 +8,9 @@ import { isOperatingError } from '../core/errors.js'
 import { PROBLEM_TYPE_PREFIX, problemDocument } from './contract/problem.js'
 import { InputError } from './http/compilers.js'
 
+/** false: the answer is of a revision that lacks some of what was accepted before the question. */
+export const FRESH_HEADER = 'servo-fresh'
+
 const PROBLEM_JSON = 'application/problem+json'
 
 /** Thrown in handlers alone: what a command refuses ends the request. */
@@ -78,8 +81,17 @@ function sendTold(reply: FastifyReply, told: Told): FastifyReply {
 
 export const sendProblem = (reply: FastifyReply, refused: Problem): FastifyReply => sendTold(reply, toldOf(refused))
 
+/** What a view does not have that is behind what was accepted may well be there: nobody is told that it is not. */
+export const unlessBehind = (refused: Problem): Problem => (refused.problem === 'not-found' ? MAY_BE_THERE : refused)
+
+const MAY_BE_THERE = problem(
+  'not-ready',
+  'The newest revision has nothing of that name. More was accepted than that revision has, and it may be among it: ask again once a turn has published. Is the automation running?',
+)
+
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  sendTold(reply, logged(error, request))
+  const isBehind = error instanceof RefusedError && reply.getHeader(FRESH_HEADER) === 'false'
+  sendTold(reply, isBehind ? toldOf(unlessBehind(error.refused)) : logged(error, request))
 }
 
 /** For one part of a request that goes on with the others. */

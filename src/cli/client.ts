@@ -83,12 +83,29 @@ async function answered(url: string, target: string, init: RequestInit): Promise
   } catch (error) {
     const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
     const why = cause instanceof Error ? cause.message : String(cause)
+    const { code } = cause as { readonly code?: unknown }
+    if (init.method !== 'GET' && !NEVER_SENT.has(code)) {
+      throw unavailable(
+        `Servo's API at ${url} was asked, and no answer came: ${why}. It may have accepted it all the same: look before you ask again.`,
+        error,
+      )
+    }
     throw unavailable(
       `Servo's API does not answer at ${url}: ${why}. Start it with \`servo dev\` or \`servo api\`, or say where it is: --api URL or SERVO_API.`,
       error,
     )
   }
 }
+
+/** No connection came about: nothing was asked. */
+const NEVER_SENT: ReadonlySet<unknown> = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 function queryText(query: Query): string {
   const parameters = new URLSearchParams()

@@ -4,7 +4,7 @@ import type { Outcome } from './answers.js'
 import { FailedError } from './exit-code.js'
 
 export const PENDING_HINT =
-  'It is kept, and carried out by the next turn. Nothing has taken it up yet: is `servo automation` or `servo dev` running? `servo doctor` looks.'
+  'It is accepted and kept, and the next turn carries it out. No turn has taken it up yet: is `servo automation` or `servo dev` running? `servo doctor` looks.'
 
 /** Throws where it was not applied, and never will be. */
 export function assertTaken(outcome: Outcome | undefined, what: string): void {

@@ -9,7 +9,8 @@ import { ApiError } from './client.js'
 import { type CommandedOptions, commandedBy, withCommanded } from './commanded.js'
 import { note, printJson, printLine, printTable } from './local/print.js'
 import { momentText } from './moments.js'
-import { assertTaken, PENDING_HINT } from './outcome.js'
+import { assertTaken } from './outcome.js'
+import { assertCarriedOut, settled } from './settled.js'
 
 type CapOptions = ApiOptions & CommandedOptions & { readonly wait?: boolean }
 
@@ -91,7 +92,7 @@ async function setCap(pool_key: string, max_running: number, options: CapOptions
   const mayBeMisspelt = !session.json && !pool_key.startsWith('tag:') && !(await isThere(pool_key, session))
   const body = { max_running, ...commandedBy(options, around) }
   const accepted = await session.client.send<PoolAccepted>('PUT', poolPath(pool_key), body, sent(options))
-  told(accepted, session, `${pool_key} takes at most ${max_running} at once${max_running === 0 ? ': it is closed' : ''}`)
+  await told(accepted, session, `${pool_key} takes at most ${max_running} at once${max_running === 0 ? ': it is closed' : ''}`)
   if (mayBeMisspelt) {
     note(`Nothing is known of ${pool_key} but this cap: no asset names it yet. \`servo pool list\` shows those that there are.`)
   }
@@ -100,7 +101,7 @@ async function setCap(pool_key: string, max_running: number, options: CapOptions
 async function removeCap(pool_key: string, options: CapOptions, around: Around): Promise<void> {
   const session = sessionOf(options, around)
   const accepted = await session.client.send<PoolAccepted>('DELETE', poolPath(pool_key), commandedBy(options, around), sent(options))
-  told(accepted, session, `${pool_key} has no cap of its own`)
+  await told(accepted, session, `${pool_key} has no cap of its own`)
 }
 
 /** A cap may be set before anything counts in the pool; a name that nobody uses may be one that was misspelt. */
@@ -116,10 +117,11 @@ async function isThere(pool_key: string, { client }: Session): Promise<boolean> 
 
 const sent = ({ wait }: CapOptions) => ({ query: wait === true ? { wait: true } : {}, idempotency_key: randomUUID() })
 
-function told(accepted: PoolAccepted, { json }: Session, sentence: string): void {
+async function told(answer: PoolAccepted, session: Session, sentence: string): Promise<void> {
+  const accepted = await settled(session, answer)
   const { outcome } = accepted
   assertTaken(outcome, `The cap of ${accepted.pool_key}`)
-  if (json) return printJson(accepted)
-  printLine(outcome?.kind === 'applied' ? `${sentence}, from now on.` : `${sentence}, from the next turn on.`)
-  if (outcome?.kind === 'pending') note(PENDING_HINT)
+  if (session.json) printJson(accepted)
+  else printLine(outcome?.kind === 'applied' ? `${sentence}, from now on.` : `${sentence}, from the next turn on.`)
+  assertCarriedOut(accepted)
 }

@@ -6,7 +6,12 @@ import { ApiError } from './client.js'
 import { note } from './local/print.js'
 import { onSignal } from './local/until-signal.js'
 
-export type Interruptible = { readonly signal: AbortSignal; readonly sleep: (duration_ms: number) => Promise<void> }
+export type Interruptible = {
+  readonly signal: AbortSignal
+  /** Resolves with the interruption. */
+  readonly aborted: Promise<undefined>
+  readonly sleep: (duration_ms: number) => Promise<void>
+}
 
 /** Does the work, and listens for signals no longer than that: a process may run many commands. */
 export async function untilInterrupted<T>(work: (until: Interruptible) => Promise<T>): Promise<T> {
@@ -14,19 +19,23 @@ export async function untilInterrupted<T>(work: (until: Interruptible) => Promis
   const { signal } = controller
   const forget = onSignal(() => controller.abort())
   try {
-    return await work({ signal, sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined) })
+    return await work({
+      signal,
+      aborted: new Promise((resolve) => signal.addEventListener('abort', () => resolve(undefined), { once: true })),
+      sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined),
+    })
   } finally {
     forget()
   }
 }
 
 type Patience = {
-  /** undefined: not now. The first try has to succeed, because a wrong address is no moment. */
+  /** undefined: not now. Unless the API has answered before, the first try has to succeed: a wrong address does not pass. */
   readonly tried: <T>(look: () => Promise<T | undefined>) => Promise<T | undefined>
 }
 
-export function createPatience(): Patience {
-  let hasAnswered = false
+export function createPatience(given: { readonly hasAnswered: boolean } = { hasAnswered: false }): Patience {
+  let { hasAnswered } = given
   let isLost = false
   return {
     async tried(look) {

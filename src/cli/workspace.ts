@@ -7,9 +7,10 @@ import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExa
 import { parseInteger } from './arguments.js'
 import { type CommandedOptions, commandedBy, withCommanded } from './commanded.js'
 import { UsageError } from './exit-code.js'
-import { note, printJson, printLine, printTable } from './local/print.js'
+import { printJson, printLine, printTable } from './local/print.js'
 import { momentText } from './moments.js'
-import { assertTaken, PENDING_HINT } from './outcome.js'
+import { assertTaken } from './outcome.js'
+import { assertCarriedOut, settled } from './settled.js'
 
 /** The option of each setting, and what it says in the help. */
 const SETTINGS = {
@@ -89,13 +90,15 @@ async function change(asked: object, options: RetentionOptions, around: Around):
   const session = sessionOf(options, around)
   const body = { ...asked, ...commandedBy(options, around) }
   const sent = { query: options.wait === true ? { wait: true } : {}, idempotency_key: randomUUID() }
-  const accepted = await session.client.send<RetentionAccepted>('PATCH', '/retention', body, sent)
+  const accepted = await settled(session, await session.client.send<RetentionAccepted>('PATCH', '/retention', body, sent))
   const { outcome } = accepted
   assertTaken(outcome, 'The change')
-  if (session.json) return printJson(accepted)
-  const said = Object.entries(accepted.settings).map(([setting, value]) => `${setting} is ${value}`)
-  printLine(`${said.join(', ')}, ${outcome?.kind === 'applied' ? 'from now on' : 'from the next turn on'}.`)
-  if (outcome?.kind === 'pending') note(PENDING_HINT)
+  if (session.json) printJson(accepted)
+  else {
+    const said = Object.entries(accepted.settings).map(([setting, value]) => `${setting} is ${value}`)
+    printLine(`${said.join(', ')}, ${outcome?.kind === 'applied' ? 'from now on' : 'from the next turn on'}.`)
+  }
+  assertCarriedOut(accepted)
 }
 
 async function dryRun(asked: Readonly<Record<string, number>>, session: Session): Promise<void> {

@@ -3,6 +3,7 @@
 import type { FastifyRequest } from 'fastify'
 import type { Claim, Claimed } from '../../commands/claims.js'
 import { problem } from '../../commands/problem.js'
+import { isOperatingError } from '../../core/errors.js'
 import { WAIT_MS_MAX } from '../../core/limits.js'
 import { type Outcome, waitForOutcome } from '../../readers/wait.js'
 import { RefusedError } from '../problems.js'
@@ -38,7 +39,13 @@ export async function outcomeOf(deps: ApiDeps, { events, segment_name }: Claimed
   if (first === undefined) return undefined
   const { event_id, idempotency_key } = first
   const asked = { event_id, idempotency_key, ...(segment_name === undefined ? {} : { segment_name }) }
-  return waitForOutcome({ reader: deps.current, clock: deps.clock, poke: () => deps.poke('now') }, asked, wait_ms)
+  try {
+    return await waitForOutcome({ reader: deps.current, clock: deps.clock, poke: () => deps.poke('now') }, asked, wait_ms)
+  } catch (error) {
+    // The command is durable. An answer that says otherwise, because its outcome cannot be read now, would be wrong.
+    if (isOperatingError(error, 'unavailable')) return { kind: 'pending' }
+    throw error
+  }
 }
 
 type Waiting = { readonly wait?: boolean | undefined; readonly wait_ms?: number | undefined }

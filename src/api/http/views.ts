@@ -3,7 +3,7 @@
 import { isProblem, type Problem, problem } from '../../commands/problem.js'
 import { type FreshView, readFresh } from '../../readers/fresh.js'
 import type { View } from '../../readers/reader.js'
-import { RefusedError } from '../problems.js'
+import { FRESH_HEADER, RefusedError, unlessBehind } from '../problems.js'
 import type { AnyReply, ApiDeps } from './deps.js'
 
 type ReadAsked = { readonly fresh?: boolean | undefined; readonly min_sequence?: number | undefined }
@@ -25,7 +25,7 @@ const publishedView = ({ current }: ApiDeps, min_sequence: number | undefined): 
 
 async function freshView(deps: ApiDeps, reply: AnyReply): Promise<View | undefined> {
   const { view, is_fresh } = await readFreshFor(deps)
-  void reply.header('servo-fresh', String(is_fresh))
+  void reply.header(FRESH_HEADER, String(is_fresh))
   return view
 }
 
@@ -44,8 +44,9 @@ export async function planned<Plan extends object>(
   const latest = await deps.current.latest()
   const first = await plan(latest)
   if (!isProblem(first)) return first
-  const { view } = await readFreshFor(deps)
-  return view === undefined || isSame(view, latest) ? first : plan(view)
+  const { view, is_fresh } = await readFreshFor(deps)
+  const last = view === undefined || isSame(view, latest) ? first : await plan(view)
+  return isProblem(last) && !is_fresh ? unlessBehind(last) : last
 }
 
 /** A preview has the sequence of the revision that it lies over, and more rows. */

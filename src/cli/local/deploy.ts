@@ -2,16 +2,15 @@
 // version that was shown: who comes in between is not overwritten.
 
 import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
-import type { DeployAnswer, DeployAsked, Outcome } from '../answers.js'
+import type { DeployAnswer, DeployAsked } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount } from '../arguments.js'
 import { type CommandedOptions, commandedBy, withCommanded } from '../commanded.js'
 import { isEmptyDiff, planLines } from '../deploy-plan.js'
-import { FailedError } from '../exit-code.js'
-import { assertTaken, PENDING_HINT } from '../outcome.js'
+import { assertTaken } from '../outcome.js'
+import { assertCarriedOut, settled } from '../settled.js'
 import { type DeploySource, readDeploySource } from './deploy-source.js'
 import { type Chosen, chooseWorker, chosenLine, WORKER_URL_DEFAULT, WORKER_URL_VARIABLE } from './deploy-worker.js'
 import { note, printJson, printLine } from './print.js'
@@ -79,11 +78,11 @@ async function deploy(module: string, options: Options, around: Around): Promise
   const body = { ...asked, expected_location_version: planned.location_version }
   const query = { wait: options.wait }
   const sent = await client.post<DeployAnswer>(path, body, { query, idempotency_key: randomUUID() })
-  const answer = options.wait ? await settled(session, sent) : sent
+  const answer = await settledDeploy(session, sent)
   assertTaken(answer.outcome, `The deploy of ${location_name}`)
   if (session.json) printJson({ ...answer, worker })
   else report(location_name, answer)
-  if (options.wait && answer.outcome?.kind === 'pending') throw new FailedError(`The deploy is not carried out yet. ${PENDING_HINT}`)
+  assertCarriedOut(answer)
 }
 
 type Source<Value> = readonly [Value | undefined, string]
@@ -101,26 +100,16 @@ function askedOf({ queue, codeVersion }: Options, { worker_url, slots }: Chosen,
   }
 }
 
-/** The API waits for a while; a turn that is busy takes longer. */
-const SETTLE_MS_MAX = 30_000
-const LOOK_AGAIN_MS = 500
-
-async function settled({ client }: Session, answer: DeployAnswer): Promise<DeployAnswer> {
-  const { accepted_event_id } = answer
-  const began = performance.now()
-  let outcome = answer.outcome
-  while (outcome?.kind === 'pending' && accepted_event_id !== undefined && performance.now() - began < SETTLE_MS_MAX) {
-    await sleep(LOOK_AGAIN_MS)
-    const asked = await client.get<{ readonly outcome: Outcome }>('/outcomes', { event_id: accepted_event_id })
-    outcome = asked.outcome
-  }
-  if (outcome === undefined || outcome === answer.outcome) return answer
-  // The answer was given before: it has the version that the deploy was made for.
-  return { ...answer, outcome, location_version: answer.location_version + (outcome.kind === 'applied' ? 1 : 0) }
+/** The answer was given before its outcome: it has the version that the deploy was made for. */
+async function settledDeploy(session: Session, sent: DeployAnswer): Promise<DeployAnswer> {
+  const answer = await settled(session, sent)
+  if (answer === sent) return sent
+  return { ...answer, location_version: sent.location_version + (answer.outcome?.kind === 'applied' ? 1 : 0) }
 }
 
 function report(location_name: string, { location_version, outcome }: DeployAnswer): void {
   if (outcome?.kind === 'applied' || outcome?.kind === 'duplicate')
     return printLine(`Deployed ${location_name}, version ${location_version}.`)
+  if (outcome?.kind === 'pending') return printLine(`The deploy of ${location_name} is accepted.`)
   if (outcome === undefined) printLine(`Sent the deploy of ${location_name}. \`servo deploy --dry-run\` says whether it stands.`)
 }

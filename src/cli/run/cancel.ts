@@ -54,12 +54,18 @@ async function cancelNamed(texts: readonly string[], body: object, waits: boolea
   const run_ids: string[] = []
   for (const text of texts) run_ids.push(await findRunId(session, text))
   const answers: CancelAccepted[] = []
-  for (const run_id of new Set(run_ids)) {
-    const options = { query: { wait: true }, idempotency_key: randomUUID() }
-    const accepted = await session.client.post<CancelAccepted>(`${runPath(run_id)}/cancel`, body, options)
-    assertTaken(accepted.outcome, `The cancel of ${run_id}`)
-    answers.push(accepted)
-    if (!session.json) printLine(`Asked run ${run_id} to end. Code that runs is told to stop.`)
+  try {
+    for (const run_id of new Set(run_ids)) {
+      const options = { query: { wait: true }, idempotency_key: randomUUID() }
+      const accepted = await session.client.post<CancelAccepted>(`${runPath(run_id)}/cancel`, body, options)
+      assertTaken(accepted.outcome, `The cancel of ${run_id}`)
+      answers.push(accepted)
+      if (!session.json) printLine(`Asked run ${run_id} to end. Code that runs is told to stop.`)
+    }
+  } catch (error) {
+    // Those before it are accepted, whatever came of this one.
+    if (session.json && answers.length > 0) printJson(answers)
+    throw error
   }
   if (!session.json && answers.some(({ outcome }) => outcome?.kind === 'pending')) note(PENDING_HINT)
   const states = waits ? await untilOver(session, [...new Set(run_ids)]) : undefined
@@ -68,30 +74,43 @@ async function cancelNamed(texts: readonly string[], body: object, waits: boolea
 }
 
 async function cancelFitting(filter: Filter, body: object, waits: boolean, session: Session): Promise<void> {
-  const run_ids: string[] = []
-  let isPending = false
-  let more = true
-  for (let found = 1; more && found > 0; ) {
+  const asked: CancelRequests = { run_ids: [], isPending: false, more: true }
+  try {
+    await requestCancels(asked, filter, body, session)
+  } catch (error) {
+    // What was asked for before it is accepted, whatever came of the rest.
+    if (asked.run_ids.length > 0) reportCancels(asked, session, {})
+    throw error
+  }
+  const { run_ids, more } = asked
+  if (!session.json && run_ids.length === 0) return note('No open run fits.')
+  if (!session.json) reportCancels(asked, session, {})
+  // While nobody carries the cancels out there is nothing to wait for, and the rest is asked by another command.
+  const states = waits && !more ? await untilOver(session, run_ids) : undefined
+  if (session.json) reportCancels(asked, session, states === undefined ? {} : { states: Object.fromEntries(states) })
+  if (more) throw new FailedError(MORE_FIT)
+}
+
+type CancelRequests = { readonly run_ids: string[]; isPending: boolean; more: boolean }
+
+async function requestCancels(asked: CancelRequests, filter: Filter, body: object, session: Session): Promise<void> {
+  for (let found = 1; asked.more && found > 0; ) {
     const options = { query: { wait: true }, idempotency_key: randomUUID() }
     const answer = await session.client.post<CancelManyAccepted>('/runs/cancel', { filter, ...body }, options)
-    isPending ||= answer.outcome?.kind === 'pending'
-    const fresh = answer.run_ids.filter((run_id) => !run_ids.includes(run_id))
-    run_ids.push(...fresh)
-    more = answer.more
+    asked.isPending ||= answer.outcome?.kind === 'pending'
+    const fresh = answer.run_ids.filter((run_id) => !asked.run_ids.includes(run_id))
+    asked.run_ids.push(...fresh)
+    asked.more = answer.more
     // None but the same ones again: their cancels are not folded yet, and asking once more brings nothing.
     found = fresh.length
   }
-  if (!session.json) {
-    if (run_ids.length === 0) return note('No open run fits.')
-    for (const run_id of run_ids) printLine(run_id)
-    note(`Asked ${counted(run_ids.length, 'run')} to end.`)
-    if (isPending) note(PENDING_HINT)
-  }
-  // While nobody carries the cancels out there is nothing to wait for, and the rest is asked by another command.
-  const states = waits && !more ? await untilOver(session, run_ids) : undefined
-  const told = states === undefined ? {} : { states: Object.fromEntries(states) }
-  if (session.json) printJson({ run_ids, matched_count: run_ids.length, ...(more ? { more } : {}), ...told })
-  if (more) throw new FailedError(MORE_FIT)
+}
+
+function reportCancels({ run_ids, isPending, more }: CancelRequests, session: Session, told: object): void {
+  if (session.json) return printJson({ run_ids, matched_count: run_ids.length, ...(more ? { more } : {}), ...told })
+  for (const run_id of run_ids) printLine(run_id)
+  note(`Asked ${counted(run_ids.length, 'run')} to end.`)
+  if (isPending) note(PENDING_HINT)
 }
 
 const MORE_FIT =

@@ -2,6 +2,7 @@
 
 import type { Run, RunPage } from '../answers.js'
 import type { Session } from '../api-command.js'
+import { ApiError } from '../client.js'
 import { UsageError } from '../exit-code.js'
 
 export const RUN_WORDS = 'a run id, the first 8 or more characters of a recent one, or `last`'
@@ -43,3 +44,16 @@ function theOne(text: string, [first, ...others]: readonly Run[]): string {
 export const runPath = (run_id: string): string => `/runs/${encodeURIComponent(run_id)}`
 /** A task of a partition has a # in its key. */
 export const taskPath = (run_id: string, task_key: string): string => `${runPath(run_id)}/tasks/${encodeURIComponent(task_key)}`
+
+/** Reads the newest revision, and where the run is not in it what is accepted and not published yet: without an automation a
+ *  run stays there. `servo run show` reads so too, and no command may say that there is no run which another one shows. */
+export async function readRun<T>(read: (fresh: boolean) => Promise<T>): Promise<T> {
+  try {
+    return await read(false)
+  } catch (error) {
+    if (!isNotFound(error)) throw error
+    return read(true)
+  }
+}
+
+export const isNotFound = (error: unknown): boolean => error instanceof ApiError && error.problem.status === 404

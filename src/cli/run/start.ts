@@ -7,9 +7,9 @@ import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExa
 import { collect, collectTag, parseInteger } from '../arguments.js'
 import { type CommandedOptions, commandedBy, withCommanded } from '../commanded.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
-import { assertTaken, PENDING_HINT } from '../outcome.js'
+import { assertTaken } from '../outcome.js'
 import { runAskedOf, type StartOptions } from './asked.js'
-import { watchRun } from './watch.js'
+import { watchAccepted } from './watch.js'
 
 type Options = ApiOptions & CommandedOptions & StartOptions & { readonly wait?: boolean }
 
@@ -50,7 +50,6 @@ export async function told(session: Session, accepted: RunAccepted, { wait }: { 
     printLine(`Asked for run ${accepted.run_id} of ${counted(accepted.asset_count, 'asset')}.`)
     return note(`Watch it: servo run watch ${accepted.run_id}${accepted.ui === undefined ? '' : `, or ${accepted.ui}`}`)
   }
-  if (accepted.outcome?.kind === 'pending') note(PENDING_HINT)
-  if (!session.json) note(`Run ${accepted.run_id} of ${counted(accepted.asset_count, 'asset')}.`)
-  await watchRun(session, accepted.run_id, { says: session.json ? 'end' : 'changes', mayBeNew: true })
+  if (!session.json) note(`Accepted: run ${accepted.run_id} of ${counted(accepted.asset_count, 'asset')}.`)
+  await watchAccepted(session, accepted.run_id, accepted)
 }

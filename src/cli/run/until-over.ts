@@ -6,7 +6,7 @@ import { listed, type Session } from '../api-command.js'
 import { FailedError } from '../exit-code.js'
 import { counted, note } from '../local/print.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
-import { runPath } from './find.js'
+import { readRun, runPath } from './find.js'
 import { isOver } from './progress.js'
 
 const LOOK_AGAIN_MS = 250
@@ -19,7 +19,8 @@ export const untilOver = (session: Session, run_ids: readonly string[]): Promise
   untilInterrupted((until) => lookUntilOver(session, run_ids, until))
 
 async function lookUntilOver(session: Session, run_ids: readonly string[], until: Interruptible): Promise<ReadonlyMap<string, string>> {
-  const patience = createPatience()
+  // The cancels were accepted: what does not answer now does so later.
+  const patience = createPatience({ hasAnswered: true })
   const states = new Map<string, string>()
   const began = performance.now()
   let told = 0
@@ -48,7 +49,10 @@ async function overOf(session: Session, run_ids: readonly string[]): Promise<rea
   const rest = run_ids.filter((run_id) => !cancelling.has(run_id))
   const found: Run[] = []
   const ask = async () => {
-    for (let run_id = rest.pop(); run_id !== undefined; run_id = rest.pop()) found.push(await session.client.get<Run>(runPath(run_id)))
+    for (let run_id = rest.pop(); run_id !== undefined; run_id = rest.pop()) {
+      const path = runPath(run_id)
+      found.push(await readRun((fresh) => session.client.get<Run>(path, fresh ? { fresh } : {})))
+    }
   }
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask))
   return found.filter(({ state }) => isOver(state))

@@ -2,15 +2,15 @@
 // a line. It only looks: who stops it stops nothing else.
 
 import type { Command } from 'commander'
-import type { Run, Task } from '../answers.js'
+import type { Outcome, Run, Task } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
-import { ApiError } from '../client.js'
 import { DONE, FAILED, FailedError } from '../exit-code.js'
 import { note, printJson, printLine } from '../local/print.js'
-import { PENDING_HINT } from '../outcome.js'
+import { assertTaken, PENDING_HINT } from '../outcome.js'
 import { createRedraw } from '../screen.js'
+import { outcomeOf } from '../settled.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
-import { findRunId, RUN_WORDS, runPath } from './find.js'
+import { findRunId, isNotFound, RUN_WORDS, readRun, runPath } from './find.js'
 import { changeLine, endLine, isOver, progressLines, taskChanges } from './progress.js'
 import { tasksOf } from './show.js'
 
@@ -20,7 +20,7 @@ export function addWatchCommand(group: Command, around: Around): void {
     .argument('<run>', RUN_WORDS)
     .action(async (text: string, options: ApiOptions) => {
       const session = sessionOf(options, around)
-      await watchRun(session, await findRunId(session, text), { says: 'changes', mayBeNew: false })
+      await watchRun(session, await findRunId(session, text), { says: 'changes', isHinted: false })
     })
   withExample(command, 'servo run watch last')
 }
@@ -28,37 +28,53 @@ export function addWatchCommand(group: Command, around: Around): void {
 type Watching = {
   /** `end`: with --json the run alone, when it is over. */
   readonly says: 'changes' | 'end'
-  /** It was asked for just now, and no turn may have seen it yet. */
-  readonly mayBeNew: boolean
+  /** That of the request, which was accepted just now: the run may not be there for as long as no turn takes it up. */
+  readonly accepted_event_id?: string
+  /** It was said already that no turn has taken it up. */
+  readonly isHinted: boolean
 }
 
 const LOOK_AGAIN_MS = 400
 /** Looking takes time itself where there are thousands of tasks: at most a fifth of it goes into looking. */
 const LOOKING_SHARE = 5
-/** A line in between keeps elapsed times moving. */
-const UNSEEN_MS_MAX = 10_000
+/** A turn takes a run up within a second or two. */
+const TAKEN_UP_MS_MAX = 10_000
 
 const STOPPED_WATCHING = 'Stopped watching; the run goes on.'
 
 type Seen = { readonly run: Run; readonly tasks: readonly Task[] }
 
-export const watchRun = (session: Session, run_id: string, watching: Watching): Promise<void> =>
+const watchRun = (session: Session, run_id: string, watching: Watching): Promise<void> =>
   untilInterrupted((until) => lookUntilOver(session, run_id, watching, until))
 
-async function lookUntilOver(session: Session, run_id: string, { says, mayBeNew }: Watching, until: Interruptible): Promise<void> {
-  const patience = createPatience()
+type Accepted = { readonly accepted_event_id: string; readonly outcome?: Outcome | undefined }
+
+/** A run that was accepted comes, whatever is away meanwhile: it is waited for until it is over. */
+export async function watchAccepted(session: Session, run_id: string, { accepted_event_id, outcome }: Accepted): Promise<void> {
+  const isHinted = outcome?.kind === 'pending'
+  if (isHinted) note(PENDING_HINT)
+  await watchRun(session, run_id, { says: session.json ? 'end' : 'changes', accepted_event_id, isHinted })
+}
+
+async function lookUntilOver(session: Session, run_id: string, watching: Watching, until: Interruptible): Promise<void> {
+  const { says, accepted_event_id } = watching
+  const patience = createPatience({ hasAnswered: accepted_event_id !== undefined })
   const show = says === 'end' && session.json ? () => undefined : shower(session)
   const began = performance.now()
-  let isHinted = false
-  let last: Run | undefined
+  let isKnown = accepted_event_id !== undefined
+  let { isHinted } = watching
   while (!until.signal.aborted) {
     const looked_at = performance.now()
-    const seen = await patience.tried(() => look(session, run_id, last === undefined && mayBeNew))
+    const seen = await patience.tried(() => look(session, run_id, isKnown))
     if (seen !== undefined) {
-      last = seen.run
+      isKnown = true
       show(seen)
       if (isOver(seen.run.state)) return ended(seen.run, session)
-    } else if (last === undefined && !isHinted && performance.now() - began > UNSEEN_MS_MAX) {
+    } else if (accepted_event_id !== undefined) {
+      await patience.tried(async () => assertTaken(await outcomeOf(session, accepted_event_id, 0), `Run ${run_id}`))
+    }
+    const isTakenUp = seen !== undefined && seen.run.state !== 'PENDING'
+    if (!isTakenUp && !isHinted && looked_at - began > TAKEN_UP_MS_MAX) {
       note(PENDING_HINT)
       isHinted = true
     }
@@ -67,16 +83,21 @@ async function lookUntilOver(session: Session, run_id: string, { says, mayBeNew 
   throw new FailedError(STOPPED_WATCHING)
 }
 
-async function look(session: Session, run_id: string, mayBeNew: boolean): Promise<Seen | undefined> {
+/** undefined: it is known to be there, and cannot be seen now. */
+async function look(session: Session, run_id: string, isKnown: boolean): Promise<Seen | undefined> {
   try {
-    // In this order: what is over when it is read has tasks that are over too.
-    const run = await session.client.get<Run>(runPath(run_id), mayBeNew ? { fresh: true } : {})
-    const { rows } = await tasksOf(session, run_id, { fresh: mayBeNew })
-    return { run, tasks: rows }
+    return await readRun((fresh) => seenOf(session, run_id, fresh))
   } catch (error) {
-    if (mayBeNew && error instanceof ApiError && error.problem.status === 404) return undefined
+    if (isKnown && isNotFound(error)) return undefined
     throw error
   }
+}
+
+/** In this order: what is over when it is read has tasks that are over too. */
+async function seenOf(session: Session, run_id: string, fresh: boolean): Promise<Seen> {
+  const run = await session.client.get<Run>(runPath(run_id), fresh ? { fresh } : {})
+  const { rows } = await tasksOf(session, run_id, { fresh })
+  return { run, tasks: rows }
 }
 
 function shower({ json, screen }: Session): (seen: Seen) => void {

@@ -31,9 +31,9 @@ async function create(schedule_name: string, options: Options, around: Around): 
   const definition = await definitionAsked(options)
   const paused = options.paused === true ? { default_status: 'PAUSED' } : {}
   const body = { ...definition, ...paused, schedule_name, ...commandedBy(options, around, definition) }
-  const accepted = await session.client.post<ScheduleAccepted>('/schedules', body, sent(options))
-  toldWarnings(accepted)
-  told(accepted, session, `${schedule_name} is made`)
+  const answer = await session.client.post<ScheduleAccepted>('/schedules', body, sent(options))
+  toldWarnings(answer)
+  const accepted = await told(answer, session, `${schedule_name} is made`)
   if (session.json || accepted.outcome?.kind !== 'applied') return
   const { next_fire } = await session.client.get<Schedule>(schedulePath(accepted.schedule_id), { fresh: true })
   if (next_fire !== null) printLine(`It fires next at ${fireText(next_fire, Date.now())}.`)

@@ -16,7 +16,7 @@ export function addDeleteCommand(group: Command, around: Around): void {
       const session = sessionOf(options, around)
       const body = commandedBy(options, around)
       const accepted = await session.client.send<ScheduleAccepted>('DELETE', schedulePath(text), body, sent(options))
-      told(accepted, session, `${accepted.schedule_name} (${accepted.schedule_id}) is removed`)
+      await told(accepted, session, `${accepted.schedule_name} (${accepted.schedule_id}) is removed`)
     })
   withExample(command, 'servo schedule delete nightly')
 }

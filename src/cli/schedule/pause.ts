@@ -39,7 +39,7 @@ function addStatusCommand(group: Command, around: Around, { verb, done, about, e
       const { expect } = options
       const body = { ...commandedBy(options, around), ...(expect === undefined ? {} : { expected_state_version: expect }) }
       const accepted = await session.client.post<ScheduleAccepted>(`${schedulePath(text)}/${verb}`, body, sent(options))
-      told(accepted, session, `${accepted.schedule_name} ${done}`)
+      await told(accepted, session, `${accepted.schedule_name} ${done}`)
     })
   withExample(command, example)
 }

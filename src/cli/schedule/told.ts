@@ -5,7 +5,8 @@ import type { Outcome, ScheduleAccepted } from '../answers.js'
 import type { ApiOptions, Session } from '../api-command.js'
 import type { CommandedOptions } from '../commanded.js'
 import { note, printJson, printLine } from '../local/print.js'
-import { assertTaken, PENDING_HINT } from '../outcome.js'
+import { assertTaken } from '../outcome.js'
+import { assertCarriedOut, settled } from '../settled.js'
 
 export type CommandOptions = ApiOptions & CommandedOptions & { readonly wait?: boolean }
 
@@ -18,14 +19,20 @@ type Accepted = {
   readonly outcome?: Outcome | undefined
 }
 
-/** `done`: the sentence without its end, such as "nightly is paused". */
-export function told(accepted: Accepted, { json }: Pick<Session, 'json'>, done: string): void {
+/** Prints what became of the command, and answers with it. `done`: the sentence without its end, such as "nightly is paused". */
+export async function told<Answer extends Accepted>(
+  answer: Answer,
+  session: Pick<Session, 'client' | 'json'>,
+  done: string,
+): Promise<Answer> {
+  const accepted = await settled(session, answer)
   const { outcome, schedule_name, accepted_event_id } = accepted
   assertTaken(outcome, `What was asked of the schedule ${schedule_name}`)
-  if (json) return printJson(accepted)
-  if (accepted_event_id === null) return printLine(`Nothing changes: ${schedule_name} is so already.`)
-  printLine(outcome?.kind === 'applied' ? `${done}.` : `${done}, from the next turn on.`)
-  if (outcome?.kind === 'pending') note(PENDING_HINT)
+  if (session.json) printJson(accepted)
+  else if (accepted_event_id === null) printLine(`Nothing changes: ${schedule_name} is so already.`)
+  else printLine(outcome?.kind === 'applied' ? `${done}.` : `${done}, from the next turn on.`)
+  assertCarriedOut(accepted)
+  return accepted
 }
 
 export function toldWarnings({ warnings = [] }: ScheduleAccepted): void {

@@ -7,8 +7,8 @@ import { type Around, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseInstant } from '../arguments.js'
 import { commandedBy, withCommanded } from '../commanded.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
-import { assertTaken, PENDING_HINT } from '../outcome.js'
-import { watchRun } from '../run/watch.js'
+import { assertTaken } from '../outcome.js'
+import { watchAccepted } from '../run/watch.js'
 import type { CommandOptions } from './told.js'
 import { SCHEDULE_WORDS, schedulePath } from './words.js'
 
@@ -43,6 +43,5 @@ async function trigger(text: string, options: Options, around: Around): Promise<
   if (wait !== true && session.json) return printJson(triggered)
   if (!session.json) printLine(`${schedule_name} asked for ${counted(runs.length, 'run')}: ${runs.map(({ run_id }) => run_id).join(', ')}`)
   if (wait !== true) return note(`Watch it: servo run watch ${runs[0]?.run_id}`)
-  if (outcome?.kind === 'pending') note(PENDING_HINT)
-  for (const { run_id } of runs) await watchRun(session, run_id, { says: session.json ? 'end' : 'changes', mayBeNew: true })
+  for (const { run_id } of runs) await watchAccepted(session, run_id, triggered)
 }

@@ -34,5 +34,5 @@ async function update(text: string, options: Options, around: Around): Promise<v
   }
   const accepted = await session.client.send<ScheduleAccepted>('PATCH', schedulePath(text), body, sent(options))
   toldWarnings(accepted)
-  told(accepted, session, `${accepted.schedule_name} is changed`)
+  await told(accepted, session, `${accepted.schedule_name} is changed`)
 }
