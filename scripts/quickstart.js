@@ -30,10 +30,13 @@ export async function chooseRun(client, { location_name, days }) {
 
 async function assetsOf(client, location_name) {
   const found = []
+  const seen = new Set()
   for (let cursor; ; ) {
     const page = await client.get('/assets', { location: location_name, limit: 100, cursor, fresh: true })
     found.push(...page.assets)
     if (page.next_cursor === null) return found
+    if (seen.has(page.next_cursor)) throw new Error('The API repeats itself: its list of assets has no end.')
+    seen.add(page.next_cursor)
     cursor = page.next_cursor
   }
 }

@@ -2,6 +2,7 @@
 
 import { type Command, Option } from 'commander'
 import { API_URL_DEFAULT, type ApiClient, createApiClient, firstToken, type Query } from './client.js'
+import { FailedError } from './exit-code.js'
 import type { Screen } from './screen.js'
 
 /** What a command is told of the process that it runs in. */
@@ -46,11 +47,26 @@ export async function listed<Member extends string, Row>(
   { path, member, query = {}, limit = Number.POSITIVE_INFINITY }: { path: string; member: Member; query?: Query; limit?: number },
 ): Promise<{ readonly rows: readonly Row[]; readonly more: boolean }> {
   const rows: Row[] = []
+  const assertNew = newPlaces(client.url)
   for (let cursor: string | undefined; ; ) {
     const page = await client.get<Page<Member, Row>>(path, { ...query, limit: Math.min(PAGE_ROWS, limit - rows.length), cursor })
     rows.push(...page[member])
     const more = page.next_cursor !== null
     if (!more || rows.length >= limit) return { rows, more }
     cursor = page.next_cursor ?? undefined
+    assertNew(cursor)
+  }
+}
+
+/** For whatever follows an answer to the next one: the same place twice would be followed without end. */
+export function newPlaces(url: string, first?: string): (place: string | undefined) => void {
+  const seen = new Set<string | undefined>([undefined, first])
+  return (place) => {
+    if (seen.has(place)) {
+      throw new FailedError(
+        `The API at ${url} repeats itself: the next page that it names is one that it has answered with before, and the list has no end. Is a proxy or a cache before it that answers for it?`,
+      )
+    }
+    seen.add(place)
   }
 }

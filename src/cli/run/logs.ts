@@ -2,7 +2,7 @@
 
 import type { Command } from 'commander'
 import type { LogLine, LogPage, Run, Task } from '../answers.js'
-import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
+import { type ApiOptions, type Around, newPlaces, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount } from '../arguments.js'
 import { FailedError } from '../exit-code.js'
 import { note, printJson, printLine } from '../local/print.js'
@@ -77,11 +77,13 @@ async function readTask({ session, run_id, task, attempt: only, places, show }: 
   if (newest === 0) return
   const first = places.get(task.task_key) ?? { attempt: newest, after: undefined, isEndShown: false }
   for (let { attempt, after, isEndShown } = first; attempt <= newest; attempt++, after = undefined, isEndShown = false) {
+    const assertNew = newPlaces(session.client.url, after)
     for (let isLast = false; !isLast; ) {
       const page = await session.client.get<LogPage>(`${taskPath(run_id, task.task_key)}/logs`, { attempt, after, fresh: true })
       for (const line of page.lines) show(line, page.attempt)
       after = page.next_after
       isLast = page.is_last
+      if (!isLast) assertNew(after)
       // A skip is what the code wanted, and has no error.
       if (isLast && !isEndShown && page.end !== null && page.end.outcome !== 'SKIPPED') {
         show(endLine(page.attempt, page.end, session), page.attempt, stackLines(page.end))
