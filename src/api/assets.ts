@@ -114,7 +114,7 @@ function addOneAsset(app: Api, deps: RouteDeps): void {
       if (view === undefined || row === undefined) {
         throw new RefusedError(problem('not-found', `${asset_key} is not defined.${suggestion(asset_key, definitions.keys())}`))
       }
-      const { materialized, failed, last } = await readAssetStatus(view, asset_key)
+      const { materialized, failed, last } = await readAssetStatus(view, row, deps.appender.now())
       const { total } = describePartitions(row.partitions)
       return reply.code(200).send({
         ...headOf(row),

@@ -3,6 +3,7 @@
 
 import { type Claimed, submitClaimed } from '../commands/claims.js'
 import { type DeployDiff, planDeploy } from '../commands/deploy.js'
+import { readKeyChanges } from '../commands/deploy-keys.js'
 import { unfoldable } from '../commands/foldable.js'
 import { isProblem, type Problem, problem } from '../commands/problem.js'
 import { DEPLOY_REQUEST_BYTES_MAX } from '../core/limits.js'
@@ -100,10 +101,14 @@ function addDeploy(app: Api, deps: RouteDeps): void {
       const { body, query, params } = request
       const asked = { ...body, ...params }
       if (query.dry_run) {
-        const { diff, location_version } = orRefuse(
-          await planDeploy(await freshView(deps), asked, { request_id: '', now: deps.appender.now() }),
-        )
-        return reply.code(200).send({ dry_run: true, diff, location_version })
+        const [view, now] = [await freshView(deps), deps.appender.now()]
+        const { diff, location_version } = orRefuse(await planDeploy(view, asked, { request_id: '', now }))
+        const keys = await readKeyChanges(view, diff.changed, now)
+        const changed = diff.changed.map((change) => {
+          const partition_keys = keys.get(change.asset_key)
+          return partition_keys === undefined ? change : { ...change, partition_keys }
+        })
+        return reply.code(200).send({ dry_run: true, diff: { ...diff, changed }, location_version })
       }
       const claimed = orRefuse(
         await submitClaimed(

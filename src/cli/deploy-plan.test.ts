@@ -43,6 +43,19 @@ describe('the plan of a deploy', () => {
     ])
   })
 
+  test.each([
+    [[1, 0, 1, true], '1 materialized key ends and stays as history; 1 key begins, not materialized yet'],
+    [[150, 3, 200, true], '150 materialized keys end and stay as history; 200 keys begin, 3 of them materialized before'],
+    [[0, 0, 0, true], 'no materialized key ends; no key begins'],
+    [[12, 0, null, false], 'at least 12 materialized keys end and stay as history; how many keys begin is not counted: they are too many'],
+  ] as const)('says of new partitions which keys end and which begin: %j', ([ended, again, begun, is_complete], sentence) => {
+    const partition_keys = { materialized_ended: ended, materialized_begun: again, begun, is_complete }
+    const members = [{ member: 'partitions', from: { keys: ['eu'] }, to: { keys: ['us'] } }]
+    const lines = planLines({ ...NOTHING, changed: [{ asset_key: 'a', members, partition_keys }] }, 'quickstart', PLAIN)
+    expect(lines.slice(0, 2)).toEqual(['~ a', '    partitions: {"keys":["eu"]} -> {"keys":["us"]}'])
+    expect(lines[2]).toContain(`    ${sentence}`)
+  })
+
   test('has nothing to say of nothing', () => {
     expect(planLines(NOTHING, 'quickstart', PLAIN)).toEqual([])
     expect(isEmptyDiff(NOTHING)).toBe(true)

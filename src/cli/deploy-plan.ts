@@ -1,10 +1,12 @@
 // What a deploy changes, as a plan that a person reads before it happens. Pure.
 
 import type { DeployAnswer } from './answers.js'
+import { counted } from './local/print.js'
 import { painted, type Screen } from './screen.js'
 
 type Diff = DeployAnswer['diff']
 type MemberChange = Diff['location'][number]
+type KeyChanges = NonNullable<Diff['changed'][number]['partition_keys']>
 
 const NO_SCHEDULES: NonNullable<Diff['schedules']> = { added: [], changed: [], removed: [], unchanged_count: 0 }
 
@@ -15,14 +17,16 @@ export const isEmptyDiff = ({ added, changed, removed, location, schedules = NO_
 export function planLines(diff: Diff, location_name: string, screen: Pick<Screen, 'hasColour'>): readonly string[] {
   const { added, changed, removed, location, schedules = NO_SCHEDULES } = diff
   const unchanged_count = diff.unchanged_count + schedules.unchanged_count
-  const changes: readonly (readonly [string, readonly MemberChange[]])[] = [
-    ...(location.length === 0 ? [] : [[`location ${location_name}`, location] as const]),
-    ...changed.map(({ asset_key, members }) => [asset_key, members] as const),
-    ...schedules.changed.map(({ schedule_name, members }) => [`schedule ${schedule_name}`, members] as const),
+  const changes: readonly (readonly [string, readonly string[]])[] = [
+    ...(location.length === 0 ? [] : [[`location ${location_name}`, location.map(memberLine)] as const]),
+    ...changed.map(
+      ({ asset_key, members, partition_keys }) => [asset_key, [...members.map(memberLine), ...keyLines(partition_keys)]] as const,
+    ),
+    ...schedules.changed.map(({ schedule_name, members }) => [`schedule ${schedule_name}`, members.map(memberLine)] as const),
   ]
   return [
     ...[...added, ...schedules.added.map(named)].map((what) => painted(screen, 'green', `+ ${what}`)),
-    ...changes.flatMap(([what, members]) => [painted(screen, 'yellow', `~ ${what}`), ...members.map(memberLine)]),
+    ...changes.flatMap(([what, lines]) => [painted(screen, 'yellow', `~ ${what}`), ...lines]),
     ...[...removed, ...schedules.removed.map(named)].map((what) => painted(screen, 'red', `- ${what}`)),
     ...(unchanged_count === 0 ? [] : [`= ${unchanged_count} unchanged`]),
   ]
@@ -32,6 +36,20 @@ const named = (schedule_name: string): string => `schedule ${schedule_name}`
 
 function memberLine({ member, from, to }: MemberChange): string {
   return `    ${member}: ${valueText(from)} -> ${valueText(to)}`
+}
+
+/** What becomes of the keys of an asset whose partitions change. */
+function keyLines(changes: KeyChanges | undefined): readonly string[] {
+  if (changes === undefined) return []
+  const { materialized_ended: ended, materialized_begun, begun, is_complete } = changes
+  const ends =
+    ended === 0 && is_complete
+      ? 'no materialized key ends'
+      : `${is_complete ? '' : 'at least '}${counted(ended, 'materialized key')} ${ended === 1 ? 'ends and stays' : 'end and stay'} as history`
+  if (begun === null) return [`    ${ends}; how many keys begin is not counted: they are too many to compare`]
+  if (begun === 0) return [`    ${ends}; no key begins`]
+  const history = materialized_begun === 0 ? 'not materialized yet' : `${materialized_begun} of them materialized before`
+  return [`    ${ends}; ${counted(begun, 'key')} ${begun === 1 ? 'begins' : 'begin'}, ${history}`]
 }
 
 const VALUE_CHARACTERS_MAX = 80

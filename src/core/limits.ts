@@ -88,6 +88,10 @@ export const MAPPED_KEYS_FOUND_MAX = 1_000_000
 export const PARTITION_END_MS_MAX = Date.UTC(2200, 0, 1)
 /** What the command line prints at once: some 20 MB. */
 export const PARTITION_KEYS_LISTED_MAX = 1_000_000
+/** Keys of two definitions that are looked up one by one, to tell how many a deploy adds: some 0.2 s. */
+export const COMPARED_KEYS_MAX = 10_000
+/** Rows of partitions that the dry run of a deploy reads, to tell how many keys end: some 3 s of them. */
+export const DEPLOY_ROWS_READ_MAX = 200_000
 /** A day each for three years; what repeats is a cron expression. */
 export const PARTITION_EXCLUSIONS_MAX = 1_000
 /** Keys have 256 bytes for all of them. */
@@ -153,6 +157,8 @@ export const LOG_LINE_CHARACTERS_MAX = 64 * KB
 export const UPSTREAM_METADATA_MAX = 100
 /** Of an upstream asset whose partitions are other ones, a dispatch names no more than this. */
 export const UPSTREAM_ROWS_MAX = 1_000
+/** Rows of older definitions that are read past to find them: a hand-over waits for it. Beyond, what exists is looked up by key. */
+export const UPSTREAM_SCANNED_ROWS_MAX = 10_000
 
 // Requests to the API
 

@@ -1,21 +1,22 @@
 // What is materialized of the assets that a task is made from: the partitions that its own are mapped to, or all that there
-// are where nothing is said of two that are not partitioned alike.
+// are where nothing is said of two that are not partitioned alike. Keys of older definitions are not among them.
 
 import type { Json } from '../core/canonical.js'
-import { UPSTREAM_METADATA_MAX, UPSTREAM_ROWS_MAX } from '../core/limits.js'
+import { UPSTREAM_METADATA_MAX, UPSTREAM_ROWS_MAX, UPSTREAM_SCANNED_ROWS_MAX } from '../core/limits.js'
 import { instantText } from '../core/time.js'
-import { isRefusal } from '../partitions/key-order.js'
-import { boxesOfKeys, entryIn, existingIn, keysIn, placesIn } from '../partitions/mapping/boxes.js'
+import { isRefusal, type KeyOrder } from '../partitions/key-order.js'
+import { type Box, boxesOfKeys, boxOfAll, entryIn, existingIn, keysIn, placesIn } from '../partitions/mapping/boxes.js'
 import { isSameKey, openLink } from '../partitions/mapping/link.js'
 import { upstreamBoxes } from '../partitions/mapping/map-boxes.js'
 import { keyOrderOf } from '../partitions/order.js'
 import { expandSelector } from '../partitions/selector.js'
+import { UNPARTITIONED } from '../partitions/unpartitioned.js'
 import type { AssetDefinitionRow, PartitionStatusRow } from '../projections/asset-table.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { keyText, type RowKey } from '../projections/tables.js'
 import { readAssetGraph } from './assets.js'
+import { openCurrentPartitions, partitionPages } from './current-partitions.js'
 import type { View } from './reader.js'
-import { readRows } from './rows.js'
 
 export type Wanted = {
   readonly definition: Pick<AssetDefinitionRow, 'deps' | 'partitions'>
@@ -47,22 +48,32 @@ export async function readUpstream(view: View, wanted: readonly Wanted[]): Promi
     })),
   }))
   const keys = new Map<string, RowKey>()
-  const scanned = new Set<string>()
-  for (const { places } of plans) {
+  /** By the newest request: what exists for that one is filtered for the others. */
+  const scanned = new Map<string, number>()
+  for (const { want, places } of plans) {
     for (const { key, place } of places) {
-      if (place === 'all') scanned.add(key)
+      if (place === 'all') scanned.set(key, Math.max(scanned.get(key) ?? 0, want.requested_at))
       else for (const each of place) keys.set(keyText(each), each)
     }
   }
   const found = byKey((await view.rows('partition_status', [...keys.values()])) as unknown as readonly PartitionStatusRow[])
-  const all = new Map(await Promise.all([...scanned].map(async (key) => [key, await allOf(view, key)] as const)))
-  const chosen = plans.map(({ want, places }) => ({
-    want,
-    rows: places.map(({ key, place }) => ({
-      key,
-      rows: place === 'all' ? (all.get(key) ?? []) : place.flatMap((each) => found.get(keyText(each)) ?? []),
+  const all = new Map(
+    await Promise.all(
+      [...scanned].map(async ([key, requested_at]) => [key, await allOf(view, definitions.get(key), requested_at)] as const),
+    ),
+  )
+  const currentAt = openCurrent(view, definitions)
+  const chosen = await Promise.all(
+    plans.map(async ({ want, places }) => ({
+      want,
+      rows: await Promise.all(
+        places.map(async ({ key, place }) => {
+          const rows = place === 'all' ? (all.get(key) ?? []) : place.flatMap((each) => found.get(keyText(each)) ?? [])
+          return { key, rows: rows.length === 0 ? rows : ((await currentAt(key, want.requested_at)?.keep(rows, 'areKeys')) ?? []) }
+        }),
+      ),
     })),
-  }))
+  )
   const metadata = await readMetadata(
     view,
     chosen.flatMap(({ rows }) => (countOf(rows) <= UPSTREAM_METADATA_MAX ? rows.flatMap((each) => each.rows) : [])),
@@ -95,12 +106,15 @@ function mappedKeys({ asset_key, partitions }: AssetDefinitionRow, mapping: unkn
   const boxes = upstreamBoxes(link.mapping, link.sides, boxesOfKeys(downstream, partition_keys ?? ['']))
   const meant = existingIn(upstream, boxes, requested_at)
   const count = meant.reduce((sum, box) => sum + keysIn(box), 0)
-  if (count > UPSTREAM_ROWS_MAX && link.mapping.type === 'all') return 'all'
+  return count > UPSTREAM_ROWS_MAX && link.mapping.type === 'all' ? 'all' : keysOfBoxes(asset_key, upstream, meant)
+}
+
+function keysOfBoxes(asset_key: string, order: KeyOrder, boxes: readonly Box[]): readonly RowKey[] {
   const keys: RowKey[] = []
-  for (const box of meant) {
+  for (const box of boxes) {
     for (const places of placesIn(box)) {
       if (keys.length === UPSTREAM_ROWS_MAX) return keys
-      const { sort_key, partition_key } = entryIn(upstream, places)
+      const { sort_key, partition_key } = entryIn(order, places)
       keys.push([asset_key, sort_key, partition_key])
     }
   }
@@ -119,9 +133,41 @@ function sameKeys({ asset_key, partitions }: AssetDefinitionRow, { partition_key
   return 'problem' in selected ? 'all' : selected.keys.map(({ sort_key, partition_key }) => [asset_key, sort_key, partition_key])
 }
 
-async function allOf(view: View, asset_key: string): Promise<readonly PartitionStatusRow[]> {
-  const rows = await readRows(view, 'partition_status', [{ column: 'asset_key', is: '=', value: asset_key }], UPSTREAM_ROWS_MAX)
-  return rows as unknown as readonly PartitionStatusRow[]
+type Definitions = ReadonlyMap<string, AssetDefinitionRow>
+
+/** Tasks of one run have one instant, and most of them the same dependencies. */
+function openCurrent(view: View, definitions: Definitions) {
+  const opened = new Map<string, ReturnType<typeof openCurrentPartitions>>()
+  return (asset_key: string, requested_at: number) => {
+    const definition = definitions.get(asset_key)
+    if (definition === undefined) return undefined
+    const name = `${asset_key} ${requested_at}`
+    const current = opened.get(name) ?? openCurrentPartitions(view, definition, requested_at)
+    opened.set(name, current)
+    return current
+  }
+}
+
+/** In the order of their keys, up to the bound. Where rows of older definitions are in the way for long, what exists is looked
+ *  up by its keys. */
+async function allOf(view: View, definition: AssetDefinitionRow | undefined, requested_at: number): Promise<readonly PartitionStatusRow[]> {
+  if (definition === undefined) return []
+  const current = openCurrentPartitions(view, definition, requested_at)
+  const kept: PartitionStatusRow[] = []
+  let scanned = 0
+  for await (const rows of partitionPages(view, definition.asset_key, UPSTREAM_ROWS_MAX)) {
+    kept.push(...(await current.keep(rows)))
+    scanned += rows.length
+    if (kept.length >= UPSTREAM_ROWS_MAX) return kept.slice(0, UPSTREAM_ROWS_MAX)
+    if (scanned >= UPSTREAM_SCANNED_ROWS_MAX) return existingOf(view, definition, requested_at)
+  }
+  return kept
+}
+
+async function existingOf(view: View, { asset_key, partitions }: AssetDefinitionRow, requested_at: number) {
+  const order = partitions === null ? UNPARTITIONED : keyOrderOf(partitions)
+  const keys = isRefusal(order) ? [] : keysOfBoxes(asset_key, order, [boxOfAll(order, requested_at)])
+  return (await view.rows('partition_status', keys)) as unknown as readonly PartitionStatusRow[]
 }
 
 const byKey = (rows: readonly PartitionStatusRow[]): ReadonlyMap<string, PartitionStatusRow> =>

@@ -15,6 +15,7 @@ const EDGES = 'src/controllers/plan-edges.ts'
 const ANCHORED = 'src/partitions/mapping/anchored.ts'
 
 const existing = (title: string): Check => ({ file: 'test/api/existing-partitions.test.ts', title })
+const gone = (title: string): Check => ({ file: 'test/api/gone-partitions.test.ts', title })
 const NAMED = 'by keys, as a range, all of it, or by dimensions'
 const LANE = 'src/controllers/plan-partitions.ts'
 
@@ -55,6 +56,26 @@ export const MAPPINGS: readonly Mutant[] = [
       },
     ],
     killed_by: existing('with a positive offset is the exception: its runs record it, and reruns inherit it'),
+  },
+  {
+    name: 'a count of keys that are gone',
+    edits: [{ file: 'src/readers/current-partitions.ts', find: "standing === 'exists' ||", replace: "standing !== 'ahead' ||" }],
+    killed_by: gone('is counted until it is gone, told by a dry run, and neither counted nor handed on then'),
+  },
+  {
+    name: 'upstream with keys that are gone',
+    edits: [{ file: 'src/readers/upstream.ts', find: 'kept.push(...(await current.keep(rows)))', replace: 'kept.push(...rows)' }],
+    killed_by: gone('is counted until it is gone, told by a dry run, and neither counted nor handed on then'),
+  },
+  {
+    name: 'a key with another window taken for the same partition',
+    edits: [{ file: 'src/partitions/current-keys.ts', find: 'entry?.sort_key === sort_key && entry', replace: 'entry?' }],
+    killed_by: { file: 'src/partitions/current-keys.test.ts', title: 'of a day of another zone' },
+  },
+  {
+    name: 'a partition that a schedule asked for ahead, and nobody counts',
+    edits: [{ file: 'src/readers/current-partitions.ts', find: 'partition_end_offset !== null', replace: 'partition_end_offset === -1' }],
+    killed_by: gone('that a schedule may ask for counts and is handed on, and one that an older offset allowed does not until it exists'),
   },
   {
     name: 'a trigger for an instant to come',

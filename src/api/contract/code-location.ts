@@ -60,13 +60,31 @@ export const deployQuery = z.strictObject({
   wait_ms: waitMs.optional(),
 })
 
+const keyChanges = z
+  .object({
+    materialized_ended: count.meta({
+      description: 'Materialized keys that are none of the new definition. They do not count any more, and their rows stay as history.',
+    }),
+    materialized_begun: count.meta({ description: 'Materialized keys of history that count again.' }),
+    begun: longCount
+      .nullable()
+      .meta({ description: 'Keys that exist by the new definition and not by the old one; null: too many to compare.' }),
+    is_complete: z.boolean().meta({ description: 'false: there are more rows than are read for this, and more keys may end.' }),
+  })
+  .meta({ id: 'KeyChanges' })
 const memberChange = z.object({ member: z.string(), from: z.unknown(), to: z.unknown() }).meta({ id: 'MemberChange' })
 export const deployAnswer = z
   .object({
     dry_run: z.boolean(),
     diff: z.object({
       added: z.array(z.string()),
-      changed: z.array(z.object({ asset_key: z.string(), members: z.array(memberChange) })),
+      changed: z.array(
+        z.object({
+          asset_key: z.string(),
+          members: z.array(memberChange),
+          partition_keys: keyChanges.optional().meta({ description: 'In a dry run, of an asset whose partitions change.' }),
+        }),
+      ),
       removed: z.array(z.string()),
       unchanged_count: count,
       location: z.array(memberChange),
