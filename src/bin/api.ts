@@ -16,9 +16,14 @@ import { attributesOf, openTracing } from './tracing.js'
 
 type Api = { readonly url: string; readonly stop: () => Promise<void> }
 
-type ApiOptions = { readonly log: (message: string) => void; readonly version: string }
+type ApiOptions = {
+  readonly log: (message: string) => void
+  /** Where the line of each request goes; standard output where it is left out. */
+  readonly request_log?: { readonly write: (line: string) => void } | undefined
+  readonly version: string
+}
 
-export async function startApi(config: ApiConfig, { log, version }: ApiOptions): Promise<Api> {
+export async function startApi(config: ApiConfig, { log, request_log, version }: ApiOptions): Promise<Api> {
   const { tenant_id, workspace_id } = config.workspace
   const scope = { tenant_id, workspace_id }
   const deps = await openDeps(config.workspace)
@@ -48,7 +53,7 @@ export async function startApi(config: ApiConfig, { log, version }: ApiOptions):
     rate_limit_per_minute: config.rate_limit_per_minute,
     callback_proof: config.callback_oidc === undefined ? undefined : await openVerifier(config.callback_oidc, deps.clock),
     version,
-    log: config.log_level === 'silent' ? false : { level: config.log_level },
+    log: config.log_level === 'silent' ? false : { level: config.log_level, ...(request_log === undefined ? {} : { stream: request_log }) },
     readiness: async () =>
       (await Promise.all([readReadiness(current, appender), temporal.get().then(async ({ readiness }) => [await readiness()])])).flat(),
     metrics,

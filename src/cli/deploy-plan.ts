@@ -2,7 +2,7 @@
 
 import type { DeployAnswer } from './answers.js'
 import { counted } from './local/print.js'
-import { painted, type Screen } from './screen.js'
+import { type Paint, painted } from './screen.js'
 
 type Diff = DeployAnswer['diff']
 type MemberChange = Diff['location'][number]
@@ -14,7 +14,7 @@ export const isEmptyDiff = ({ added, changed, removed, location, schedules = NO_
   [added, changed, removed, location, schedules.added, schedules.changed, schedules.removed].every(({ length }) => length === 0)
 
 /** `+` added, `~` changed with its members below, `-` removed, `=` how many stay. */
-export function planLines(diff: Diff, location_name: string, screen: Pick<Screen, 'hasColour'>): readonly string[] {
+export function planLines(diff: Diff, location_name: string, screen: Paint): readonly string[] {
   const { added, changed, removed, location, schedules = NO_SCHEDULES } = diff
   const unchanged_count = diff.unchanged_count + schedules.unchanged_count
   const changes: readonly (readonly [string, readonly string[]])[] = [

@@ -11,6 +11,7 @@ import { loginNameOf } from './commanded.js'
 import { DONE, type ExitCode, exitCodeOf, FAILED, FailedError, USAGE, UsageError } from './exit-code.js'
 import { problemText } from './problem-text.js'
 import { screenOf } from './screen.js'
+import { linesFor, setRaw } from './terminal.js'
 
 type Group = {
   readonly name: string
@@ -169,14 +170,15 @@ export async function main(args: readonly string[]): Promise<ExitCode> {
     process.exit(DONE)
   })
   const isDebug = args.includes(DEBUG)
-  const words = args.filter((word) => word !== DEBUG)
+  setRaw(args.includes(RAW))
+  const words = args.filter((word) => word !== DEBUG && word !== RAW)
   try {
     const program = await buildProgram(words[0] === 'help' ? words[1] : words[0])
     await program.parseAsync(words, { from: 'user' })
     return asExitCode(process.exitCode)
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? DONE : USAGE
-    process.stderr.write(`servo: ${isDebug ? stackOf(error) : report(error)}\n`)
+    process.stderr.write(`${linesFor(process.stderr, `servo: ${isDebug ? stackOf(error) : report(error)}`)}\n`)
     return exitCodeOf(error)
   }
 }
@@ -187,11 +189,11 @@ async function buildProgram(wanted: string | undefined): Promise<Command> {
     .version(packageVersion(), '-V, --version', 'say which version this is')
     .helpOption('-h, --help', 'say what there is')
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(`servo: ${asSentence(text)}\n`) })
+    .configureOutput({ outputError: (text, write) => write(`${linesFor(process.stderr, `servo: ${asSentence(text)}`)}\n`) })
     .showHelpAfterError('Run it with --help to see what there is.')
     .addHelpText(
       'after',
-      '\n--debug with any command shows where an error comes from.\nExit codes: 0 done, 1 failed, 2 not understood, 3 the store or the API is not reachable, 4 accepted and not carried out yet.',
+      '\n--debug with any command shows where an error comes from, and --raw prints control characters as they are, on a terminal too.\nExit codes: 0 done, 1 failed, 2 not understood, 3 the store or the API is not reachable, 4 accepted and not carried out yet.',
     )
   for (const { name, summary, load } of GROUPS) {
     const group = program.command(name).description(summary)
@@ -210,6 +212,8 @@ const asExitCode = (code: typeof process.exitCode): ExitCode => (code === undefi
 
 /** Takes part in no command: whoever looks for the line that threw puts it anywhere. */
 const DEBUG = '--debug'
+/** Nor this: what a terminal gets of any command. */
+const RAW = '--raw'
 
 /** What nobody expected says how to see more; the stack itself is for those who ask. */
 function report(error: unknown): string {

@@ -3,11 +3,12 @@
 import type { Session } from './api-command.js'
 import { note } from './local/print.js'
 
-type Readiness = { readonly checks: readonly { readonly name: string; readonly ok: boolean; readonly detail?: string }[] }
+/** A proxy may answer in the API's place, with anything. */
+type Readiness = { readonly checks?: readonly { readonly name: string; readonly ok: boolean; readonly detail?: string }[] }
 
 export async function noteOverdueTurn({ client }: Pick<Session, 'client'>): Promise<void> {
   // A list that was answered is shown whether or not this one is.
   const readiness = await client.probe<Readiness>('/readyz').catch(() => undefined)
-  const automation = readiness?.checks.find(({ name, ok }) => name === 'automation' && !ok)
+  const automation = readiness?.checks?.find(({ name, ok }) => name === 'automation' && !ok)
   if (automation?.detail !== undefined) note(`No automation is at work. ${automation.detail}`)
 }

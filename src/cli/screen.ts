@@ -1,16 +1,21 @@
 // What a command may do to where it prints: colours and redrawing are for terminals, and a pipe gets plain lines.
 
+import { type Output as Guarded, lineFor, MARK } from './terminal.js'
+
 export type Screen = {
   /** Lines may be drawn again. */
   readonly canRedraw: boolean
   readonly hasColour: boolean
+  /** Tells our own colours from those in text from elsewhere; what prints takes it out. */
+  readonly mark?: string
+  /** A line as it may be printed. */
+  readonly shown: (line: string) => string
   readonly columns: () => number
   readonly rows: () => number
   readonly write: (text: string) => void
 }
 
-type Output = {
-  readonly isTTY?: boolean
+type Output = Guarded & {
   readonly columns?: number
   readonly rows?: number
   readonly write: (text: string) => unknown
@@ -25,6 +30,8 @@ export function screenOf(output: Output, environment: Readonly<Record<string, st
   return {
     canRedraw: isTerminal,
     hasColour: isTerminal && (environment['NO_COLOR'] ?? '') === '',
+    mark: MARK,
+    shown: (line) => lineFor(output, line),
     columns: () => output.columns ?? COLUMNS_DEFAULT,
     rows: () => output.rows ?? ROWS_DEFAULT,
     write: (text) => void output.write(text),
@@ -35,8 +42,11 @@ const ESCAPE = '\u001b['
 const COLOURS = { red: 31, green: 32, yellow: 33, blue: 34, grey: 90 } as const
 type Colour = keyof typeof COLOURS
 
-export const painted = ({ hasColour }: Pick<Screen, 'hasColour'>, colour: Colour, text: string): string =>
-  hasColour ? `${ESCAPE}${COLOURS[colour]}m${text}${ESCAPE}0m` : text
+/** What paints: a screen, or what stands for one. */
+export type Paint = Pick<Screen, 'hasColour' | 'mark'>
+
+export const painted = ({ hasColour, mark = '' }: Paint, colour: Colour, text: string): string =>
+  hasColour ? `${ESCAPE}${mark}${COLOURS[colour]}m${text}${ESCAPE}${mark}0m` : text
 
 const STATE_COLOURS: Readonly<Record<string, Colour>> = {
   SUCCEEDED: 'green',
@@ -55,7 +65,7 @@ const STATE_COLOURS: Readonly<Record<string, Colour>> = {
 }
 
 /** `text` is the state, with what pads it. */
-export function paintedState(screen: Pick<Screen, 'hasColour'>, text: string): string {
+export function paintedState(screen: Paint, text: string): string {
   const colour = STATE_COLOURS[text.trim()]
   return colour === undefined ? text : painted(screen, colour, text)
 }
@@ -65,7 +75,7 @@ export function createRedraw(screen: Screen): (lines: readonly string[]) => void
   let drawn = 0
   return (lines) => {
     const up = drawn === 0 ? '' : `${ESCAPE}${drawn}A`
-    screen.write(`${up}\r${ESCAPE}0J${lines.map((line) => `${cut(line, screen.columns())}\n`).join('')}`)
+    screen.write(`${up}\r${ESCAPE}0J${lines.map((line) => `${cut(screen.shown(line), screen.columns())}\n`).join('')}`)
     drawn = lines.length
   }
 }

@@ -1,10 +1,10 @@
 // What a command answers that is durable, where its outcome cannot be read.
 
 import { expect, test } from '@jest/globals'
+import { outcomeOf } from '../../src/api/http/claimed.js'
 import { systemClock } from '../../src/bin/clock.js'
 import { unavailable } from '../../src/core/errors.js'
 import type { LedgerEvent } from '../../src/events/event.js'
-import { outcomeOf } from '../../src/api/http/claimed.js'
 
 const EVENT = { event_id: '01JHMPFN9C4W8R2T6Y0B3D5F7H', idempotency_key: 'runreq:user:1' } as LedgerEvent
 const CLAIMED = { status: 202, body: {}, events: [EVENT] }

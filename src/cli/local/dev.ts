@@ -9,7 +9,7 @@ import { withPorts } from './dev/ports.js'
 import { type DevOptions, startDev } from './dev/start.js'
 import { createStop } from './dev/stop.js'
 import { loadModule } from './load-module.js'
-import { note, printLine } from './print.js'
+import { note, printLines } from './print.js'
 
 export function addDevCommand(command: Command, environment: Environment): void {
   withPorts(command)
@@ -28,7 +28,7 @@ export function addDevCommand(command: Command, environment: Environment): void 
       const stop = createStop(environment, note)
       const dev = await startDev({ module, location_name, options, environment, say: note, stop })
       if (dev !== undefined) {
-        printLine(dev.summary)
+        printLines(dev.summary.split('\n'))
         await dev.stopped
       }
       // The module was loaded here too, and what it keeps open would keep this process.

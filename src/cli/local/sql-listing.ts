@@ -4,7 +4,7 @@ import { describeTables, listFiles, viewScript } from '../../readers/sql-listing
 import { UsageError } from '../exit-code.js'
 import { type AsOfOptions, openView } from './as-of.js'
 import { withDeps } from './options.js'
-import { note, printJson, printLine, printTable } from './print.js'
+import { note, printJson, printLines, printTable } from './print.js'
 
 const LISTINGS = ['tables', 'files', 'views'] as const
 type Listing = (typeof LISTINGS)[number]
@@ -22,7 +22,7 @@ export async function list(listing: Listing, options: ListingOptions): Promise<v
   await withDeps(options, 'read', async ({ store, ...deps }) => {
     const view = await openView({ store, ...deps }, options)
     if (listing === 'views')
-      return options.json === true ? printJson(await viewScript(store, view)) : printLine(await viewScript(store, view))
+      return options.json === true ? printJson(await viewScript(store, view)) : printLines((await viewScript(store, view)).split('\n'))
     const found = await listFiles(store, view)
     if (options.json === true) return printJson(found)
     printTable(

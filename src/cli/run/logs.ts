@@ -7,10 +7,10 @@ import { parseCount } from '../arguments.js'
 import { FailedError } from '../exit-code.js'
 import { note, printJson, printLine } from '../local/print.js'
 import { clockText } from '../moments.js'
-import { painted, type Screen } from '../screen.js'
+import { type Paint, painted } from '../screen.js'
 import { createPatience, untilInterrupted } from '../watching.js'
-import { findRunId, RUN_WORDS, runPath, taskPath } from './find.js'
 import { endText } from './attempts.js'
+import { findRunId, RUN_WORDS, runPath, taskPath } from './find.js'
 import { isOver } from './progress.js'
 import { tasksOf } from './show.js'
 
@@ -110,7 +110,7 @@ function endLine(attempt: number, { outcome, reason, error, finished_at }: Attem
 }
 
 const stackLines = ({ error }: AttemptEnd): readonly string[] =>
-  (error?.stack ?? '').split('\n').flatMap((line) => (line === '' ? [] : [`  ${line}`]))
+  (error?.stack ?? '').split('\n').flatMap((line) => (line === '' ? [] : [`  ${line.replaceAll('\t', '    ')}`]))
 
 const LOOK_AGAIN_MS = 700
 
@@ -127,7 +127,7 @@ const followed = (readAll: () => Promise<boolean>): Promise<void> =>
 const LEVEL_COLOURS = { DEBUG: 'grey', INFO: 'blue', WARN: 'yellow', ERROR: 'red' } as const
 const LEVEL_WIDTH = 5
 
-function lineText({ at, level, message, fields }: LogLine, screen: Pick<Screen, 'hasColour'>): string {
+function lineText({ at, level, message, fields }: LogLine, screen: Paint): string {
   const more = Object.entries(fields ?? {}).map(([name, value]) => `${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`)
   const told = more.length === 0 ? '' : `  ${painted(screen, 'grey', more.join(' '))}`
   return `${clockText(Date.parse(at))} ${painted(screen, LEVEL_COLOURS[level], level.padEnd(LEVEL_WIDTH))} ${message}${told}`

@@ -2,7 +2,7 @@
 
 import type { Run, Task } from '../answers.js'
 import { clockText, durationText, tookText } from '../moments.js'
-import { painted, paintedState, type Screen } from '../screen.js'
+import { type Paint, painted, paintedState, type Screen } from '../screen.js'
 
 /** A run in one of these says nothing more. */
 export const isOver = (state: string): boolean =>
@@ -82,7 +82,7 @@ export function bar(done: number, total: number, width = BAR_WIDTH): string {
 
 type Drawn = { readonly run: Run; readonly tasks: readonly Task[]; readonly now: number }
 
-export function progressLines({ run, tasks, now }: Drawn, screen: Pick<Screen, 'hasColour' | 'columns' | 'rows'>): readonly string[] {
+export function progressLines({ run, tasks, now }: Drawn, screen: Paint & Pick<Screen, 'columns' | 'rows'>): readonly string[] {
   const assets = assetProgress(tasks, now)
   const rows = Math.max(1, screen.rows() - ROWS_TAKEN)
   const shown = assets.length <= rows ? assets : mostTelling(assets, rows)
@@ -95,13 +95,13 @@ export function progressLines({ run, tasks, now }: Drawn, screen: Pick<Screen, '
   ]
 }
 
-function headLine(run: Run, now: number, screen: Pick<Screen, 'hasColour'>): string {
+function headLine(run: Run, now: number, screen: Paint): string {
   const over = run.tasks_total - run.tasks_open
   const tasks = run.tasks_total === 0 ? 'no tasks yet' : `${bar(over, run.tasks_total)} ${over}/${run.tasks_total}`
   return `${run.run_id}  ${paintedState(screen, run.state)}  ${tasks}  ${tookText(run.requested_at, run.finished_at, now)}`
 }
 
-function assetLine(asset: AssetProgress, width: number, screen: Pick<Screen, 'hasColour'>): string {
+function assetLine(asset: AssetProgress, width: number, screen: Paint): string {
   const { asset_key, state, attempt, tasks_over, tasks_total, elapsed_ms, progress, error } = asset
   const name = asset_key.length > width ? `${asset_key.slice(0, width - 1)}…` : asset_key.padEnd(width)
   const parts = [

@@ -34,7 +34,7 @@ async function dryRun(text: string, at_ms: number | undefined, session: Session)
         paintedState(session.screen, tick.status),
         tick.asset_keys.join(', '),
         partitionsText(tick.partitions as Parameters<typeof partitionsText>[0]),
-        tick.error?.message ?? tick.run_keys.join('\n'),
+        tick.error?.message ?? tick.run_keys,
       ]),
     )
   } else printLine(`Nothing of ${schedule_name} would run at ${localText(Date.parse(at))}.`)

@@ -43,7 +43,7 @@ async function list({ status, prefix, location, asset, ...options }: Options, ar
     rows.map((each) => [
       each.schedule_name,
       paintedState(session.screen, statusText(each)),
-      each.cron_expressions.join('\n'),
+      each.cron_expressions,
       each.timezone,
       fireText(each.next_fire, now),
       lastTickText(each, now),
