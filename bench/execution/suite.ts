@@ -2,6 +2,7 @@
 
 import type { Report } from '../report.js'
 import type { SuiteOptions } from '../truth/options.js'
+import { measureBucket } from './bucket.js'
 import { measureCancel } from './cancel.js'
 import { measureIdleTurn } from './idle.js'
 import { measureTasks } from './tasks.js'
@@ -15,6 +16,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   turn_idle: measureIdleTurn,
   accuracy: async (report, options) => (await import('./accuracy.js')).measureAccuracy(report, options),
   tasks: measureTasks,
+  bucket: measureBucket,
 }
 export const EXECUTION_NAMES: readonly string[] = Object.keys(PARTS)
 

@@ -47,7 +47,7 @@ export async function withSystem(
     log: () => undefined,
   })
   try {
-    await deployAssets(system, assets, worker.url, slots)
+    await deployAssets(system, assets, worker.url, slots, await prefetchOf(worker.url))
     const measured = askingOf(system)
     await untilDefined(measured, assets[0]?.key as string)
     await run(measured)
@@ -57,10 +57,22 @@ export async function withSystem(
   }
 }
 
-export async function deployAssets({ client }: System, assets: readonly Asset[], worker_url: string, slots: number): Promise<void> {
+/** As `servo deploy` asks the worker for it. */
+async function prefetchOf(worker_url: string): Promise<number> {
+  const { prefetch } = (await (await fetch(`${worker_url}/healthz`)).json()) as { readonly prefetch: number }
+  return prefetch
+}
+
+export async function deployAssets(
+  { client }: System,
+  assets: readonly Asset[],
+  worker_url: string,
+  slots: number,
+  prefetch = 0,
+): Promise<void> {
   const described = describeLocation({ name: LOCATION_NAME, assets })
   const definitions = described.assets.map(({ definition }) => definition)
-  await client.post(`/code-locations/${LOCATION_NAME}/deploy`, { worker_url, slots, assets: definitions })
+  await client.post(`/code-locations/${LOCATION_NAME}/deploy`, { worker_url, slots, prefetch, assets: definitions })
 }
 
 export function askingOf(system: System): Measured {

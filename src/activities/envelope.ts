@@ -5,10 +5,11 @@ import { API_PREFIX } from '../api/contract/path.js'
 import type { Dispatch, Upstream } from '../api/contract/worker.js'
 import { assert } from '../core/errors.js'
 import type { Scope } from '../core/ids.js'
-import { TASK_PARTITIONS_MAX } from '../core/limits.js'
+import { PREFETCH_WAIT_MS_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
 import { DAY_MS, instantText } from '../core/time.js'
 import { makeToken, type Secrets } from '../core/token.js'
 import { expandSelector } from '../partitions/selector.js'
+import { placeInTime } from '../projections/dispatch-order.js'
 import type { DispatchOutboxRow, RunRow, TaskRow } from '../projections/run-table.js'
 import { readDefinitionsOf } from '../readers/assets.js'
 import { readTaskLists } from '../readers/outbox.js'
@@ -101,6 +102,7 @@ function dispatchOf(
     callbacks_url: `${callback_url}${ATTEMPTS_PATH}/callbacks`,
     task_token: makeToken(secrets, { ...scope, run_id, task_key, attempt, attempt_id, expires_at }),
     start_deadline_at: instantText(start_deadline_at),
+    ...(outbox.prefetched === true ? { wait_for_slot: { place: placeInTime(task), ms_max: PREFETCH_WAIT_MS_MAX } } : {}),
     heartbeat_timeout_ms: task.heartbeat_timeout_ms,
     timeout_ms: task.timeout_ms,
     sequence,

@@ -6,7 +6,7 @@ import type { Dispatch } from '../api/contract/worker.js'
 import { type Submit, submitDrafts } from '../commands/submit.js'
 import { isOperatingError, messageOf } from '../core/errors.js'
 import { attemptLostKey, dispatchEnqueuedKey } from '../core/keys.js'
-import { DISPATCHES_PER_REQUEST_MAX } from '../core/limits.js'
+import { DISPATCHES_PER_REQUEST_MAX, PREFETCH_STALE_MS } from '../core/limits.js'
 import { type Clock, SECOND_MS } from '../core/time.js'
 import type { Draft } from '../events/draft.js'
 import type { CodeLocationRow } from '../projections/asset-table.js'
@@ -20,7 +20,7 @@ import { createBlocked } from './blocked.js'
 import type { DispatchPort, SendAnswer } from './dispatch.js'
 import { type EnvelopeDeps, envelopesOf, type OutboxEntry } from './envelope.js'
 import { traceDispatches } from './trace.js'
-import { createWithdrawal, partedByCancel } from './withdrawal.js'
+import { createWithdrawal, hasWaitedLong, partedByCancel } from './withdrawal.js'
 
 export type HandOverDeps = EnvelopeDeps & {
   readonly reader: Reader
@@ -38,7 +38,7 @@ type AnswerSeen = {
   readonly answer: SendAnswer['answer']
   /** PENDING: nobody has recorded yet that a worker has it. */
   readonly outbox_status: DispatchOutboxRow['status']
-  /** A queue had it from an earlier send. */
+  /** A queue had it from an earlier send, or a worker may have it since then that keeps it until a slot is free. */
   readonly was_there: boolean
 }
 
@@ -57,6 +57,14 @@ const REQUESTS_AT_ONCE = 4
 const PUBLISHED_AGE_MS_MAX = 5 * SECOND_MS
 /** An attempt that has not started this long after it was dispatched is sent again. */
 const RESEND_AFTER_MS = 3 * SECOND_MS
+
+/** Of those that wait for a slot, once and later: they are with a worker as a rule, and are taken back soon. Until then another worker
+ *  behind the same URL may have a slot. */
+function isToSendAgain({ outbox }: OutboxEntry, now: number): boolean {
+  const { prefetched, requested_at, status } = outbox
+  if (prefetched === true) return status === 'PENDING' && requested_at <= now - PREFETCH_STALE_MS
+  return requested_at <= now - RESEND_AFTER_MS && !isWithQueue(outbox)
+}
 
 type Sent = { readonly entry: OutboxEntry; readonly answer: SendAnswer }
 
@@ -91,10 +99,16 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     return [...lost, ...ready.map(({ entry }, index) => ({ entry, answer: answers[index] as SendAnswer }))]
   }
 
-  /** What cannot be handed over is lost, and the turn decides what follows. The rest is the sweep's. */
-  async function note(answers: readonly Sent[]): Promise<void> {
+  /** What cannot be handed over is lost, and the turn decides what follows. What was prefetched and is not kept by its worker
+   *  waits for its turn again. The rest is the sweep's. */
+  async function note({ sequence }: View, answers: readonly Sent[]): Promise<void> {
     const refused = answers.flatMap(({ entry, answer }) => (answer.answer === 'REFUSED' ? [refusedDraft(entry, answer)] : []))
     if (refused.length > 0) await submitDrafts(deps.submit, refused, 'servo/handover')
+    const unkept = answers.filter(({ entry, answer }) => answer.answer === 'BUSY' && entry.outbox.prefetched === true)
+    await withdrawal.giveBack(
+      sequence,
+      unkept.map(({ entry }) => entry),
+    )
   }
 
   async function sendAgain(view: View, location_name: string, entries: readonly OutboxEntry[]): Promise<void> {
@@ -103,7 +117,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     const requests = inRequests(view, location, entries)
     const answers = (await Promise.all(requests.map((request) => send(request, 'again')))).flat()
     deps.onAnswers?.('again', answersOf(answers))
-    await note(answers)
+    await note(view, answers)
     await noteAccepted(deps, answers)
     const problem = answers.flatMap(({ answer }) => (answer.answer === 'UNREACHABLE' ? [answer.problem] : []))[0]
     if (problem !== undefined) log(`${location_name}: ${problem}`)
@@ -116,7 +130,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       async (request) => {
         const answers = await send(request, 'first')
         deps.onAnswers?.('first', answersOf(answers))
-        await note(answers)
+        await note(request.view, answers)
       },
       (error) => log(`Attempts could not be handed to ${location_name} now, and will be sent again: ${messageOf(error)}`),
     )
@@ -156,12 +170,14 @@ export function createHandOver(deps: HandOverDeps): HandOver {
       if (view === undefined) return 0
       const unstarted = await readUnstarted(view)
       blocked.noteOut(unstarted.map(({ outbox }) => outbox))
-      const before = deps.submit.appender.now() - RESEND_AFTER_MS
+      const now = deps.submit.appender.now()
       const { wanted, cancelled } = partedByCancel(unstarted)
-      const due = wanted.filter(({ outbox }) => outbox.requested_at <= before && !isWithQueue(outbox))
+      const overdue = wanted.filter((entry) => hasWaitedLong(entry, now))
+      const due = wanted.filter((entry) => isToSendAgain(entry, now) && !hasWaitedLong(entry, now))
       // A location whose worker is slow, or whose attempts cannot be put into words, holds up no other.
       const sent = await Promise.allSettled([
         withdrawal.sweep(view.sequence, cancelled),
+        withdrawal.giveBack(view.sequence, overdue),
         ...[...byLocation(due)].map(([name, entries]) => sendAgain(view, name, entries)),
       ])
       const failed = sent.find(({ status }) => status === 'rejected')
@@ -180,7 +196,7 @@ const answersOf = (sent: readonly Sent[]): AnswerSeen[] =>
   sent.map(({ entry, answer }) => ({
     answer: answer.answer,
     outbox_status: entry.outbox.status,
-    was_there: 'was_there' in answer,
+    was_there: 'was_there' in answer || entry.outbox.prefetched === true,
   }))
 
 const entryOf = (task: OutboxEntry['task'] | undefined, outbox: DispatchOutboxRow): OutboxEntry[] =>

@@ -9,6 +9,11 @@ export function parseCount(text: string): number {
   throw new InvalidArgumentError('Give a whole number from 1 on.')
 }
 
+export function parseWhole(text: string): number {
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text)
+  throw new InvalidArgumentError('Give a whole number from 0 on.')
+}
+
 /** 0 is one: nothing new starts. */
 export function parseCap(text: string): number {
   if (/^[0-9]{1,9}$/.test(text)) return Number(text)

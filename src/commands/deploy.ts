@@ -20,6 +20,7 @@ type DeployAsked = {
   readonly worker_url: string
   readonly worker_queue?: string | undefined
   readonly slots?: number | undefined
+  readonly prefetch?: number | undefined
   readonly code_version?: string | undefined
   readonly sdk?: string | undefined
   readonly assets: readonly AssetDefinition[]
@@ -126,20 +127,22 @@ function diffOf(asked: DeployAsked, location: CodeLocationRow | undefined, curre
   }
 }
 
-type LocationMembers = Pick<CodeLocationRow, 'worker_url' | 'worker_queue' | 'slots' | 'code_version' | 'sdk'>
+type LocationMembers = Pick<CodeLocationRow, 'worker_url' | 'worker_queue' | 'slots' | 'prefetch' | 'code_version' | 'sdk'>
 
-const locationMembers = ({ worker_url, worker_queue, slots, code_version, sdk }: LocationMembers): LocationMembers => ({
+const locationMembers = ({ worker_url, worker_queue, slots, prefetch, code_version, sdk }: LocationMembers): LocationMembers => ({
   worker_url,
   worker_queue,
   slots,
+  prefetch: prefetch ?? 0,
   code_version,
   sdk,
 })
 
-const withDefaults = ({ worker_url, worker_queue, slots, code_version, sdk }: DeployAsked): LocationMembers => ({
+const withDefaults = ({ worker_url, worker_queue, slots, prefetch, code_version, sdk }: DeployAsked): LocationMembers => ({
   worker_url,
   worker_queue: worker_queue ?? WORKER_QUEUE_DEFAULT,
   slots: slots ?? LOCATION_SLOTS_DEFAULT,
+  prefetch: prefetch ?? 0,
   code_version: code_version ?? null,
   sdk: sdk ?? null,
 })
@@ -182,6 +185,7 @@ function draftsOf(asked: DeployAsked, { diff, matched, current, content_sha256, 
       worker_url: asked.worker_url,
       worker_queue: asked.worker_queue ?? WORKER_QUEUE_DEFAULT,
       slots: asked.slots ?? LOCATION_SLOTS_DEFAULT,
+      ...(asked.prefetch === undefined ? {} : { prefetch: asked.prefetch }),
       ...(asked.code_version === undefined ? {} : { code_version: asked.code_version }),
       ...(asked.sdk === undefined ? {} : { sdk: asked.sdk }),
       asset_count: asked.assets.length,

@@ -23,4 +23,6 @@ export type ReconcileState = {
   /** Age of the oldest segment that is not folded yet. */
   readonly lag_ms: number
   readonly hold_until: number | null
+  /** The shortest time from one publish to the next that the store takes; 0: as soon as a turn is done. */
+  readonly publish_interval_ms: number
 }

@@ -30,7 +30,7 @@ function createDispatchStory(assets: Readonly<Record<string, Partial<AssetDefini
       for (const decision of reconcile()) story.fold(...eventsAt(decision, at))
       return run_id
     },
-    dispatch: (now = NOW) => reconcileDispatch({ rows: story.rows, now }, identity),
+    dispatch: (now = NOW) => reconcileDispatch({ rows: story.rows, now, publish_interval_ms: 0 }, identity),
     take: (decisions: readonly Decision[], now = NOW) => decisions.flatMap((decision) => story.fold(...eventsAt(decision, now)).map(told)),
   }
 }
@@ -83,7 +83,7 @@ describe('what is dispatched', () => {
   it('is a retry from the instant that it is due', () => {
     const told = createRunStory({ a: { definition: { retry: { max_attempts: 2, jitter: 0 } } } })
     told.complete('a', 'FAILED')
-    const at = (now: number) => reconcileDispatch({ rows: told.story.rows, now }, identity)
+    const at = (now: number) => reconcileDispatch({ rows: told.story.rows, now, publish_interval_ms: 0 }, identity)
     const retry_at = told.task('a').retry_at ?? 0
     expect(at(retry_at - 1)).toEqual([])
     expect(at(retry_at)[0]?.drafts[0]).toMatchObject({
@@ -101,7 +101,7 @@ describe('what is dispatched', () => {
     told.cancel()
     if (ready !== undefined) rows.put('tasks', { ...ready })
     expect(rows.get('tasks', told.run_id, 'b')?.state).toBe('READY')
-    expect(reconcileDispatch({ rows, now: NOW }, identity)).toEqual([])
+    expect(reconcileDispatch({ rows, now: NOW, publish_interval_ms: 0 }, identity)).toEqual([])
   })
 
   it('goes to the location that the asset went to, and into its slots', () => {

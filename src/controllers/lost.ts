@@ -43,7 +43,12 @@ export function earliestHeld(task: TaskRow): ArmedDeadline | null {
   return earliest
 }
 
-export function reconcileLost({ rows, now, lag_ms, hold_until }: Omit<ReconcileState, 'scope'>): readonly Decision[] {
+export function reconcileLost({
+  rows,
+  now,
+  lag_ms,
+  hold_until,
+}: Omit<ReconcileState, 'scope' | 'publish_interval_ms'>): readonly Decision[] {
   if (lag_ms > LOSS_LAG_MS_MAX) return []
   const passed: { readonly task: TaskRow; readonly loss: DueDeadline }[] = []
   for (const task of rows.hotRows('tasks')) {

@@ -1,7 +1,13 @@
 // What a deploy and the API say about code locations, assets and pools.
 
 import { z } from 'zod'
-import { DEFINITION_BYTES_MAX, LOCATION_DEFINITIONS_MAX, RETRY_FACTOR_MAX, TASK_PARTITIONS_MAX } from '../core/limits.js'
+import {
+  DEFINITION_BYTES_MAX,
+  LOCATION_DEFINITIONS_MAX,
+  LOCATION_PREFETCH_MAX,
+  RETRY_FACTOR_MAX,
+  TASK_PARTITIONS_MAX,
+} from '../core/limits.js'
 import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
 import { partitions } from './partitions.js'
 import { count, dependency, id, integer, json, longCount, type Parsed, positiveCount, priority, seconds, tags, text } from './value.js'
@@ -17,6 +23,8 @@ export const CODE_LOCATION_DEPLOYED = defineEvent({
     worker_queue: id('text'),
     /** LOCATION_SLOTS_DEFAULT where absent. */
     slots: count.exactOptional(),
+    /** Attempts that its workers keep beyond their slots; none where absent. */
+    prefetch: integer(0, LOCATION_PREFETCH_MAX).exactOptional(),
     code_version: text.exactOptional(),
     sdk: text.exactOptional(),
     asset_count: definitionCount,

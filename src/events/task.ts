@@ -72,6 +72,8 @@ export const TASK_FINISHED = defineEvent({
       skip_reason: text.exactOptional(),
       retry_after_seconds: seconds(0).exactOptional(),
       worker_finished_at: instant.exactOptional(),
+      /** By the worker's own measure, from when it began to ask whether it may start until its code had ended. */
+      slot_ms: longCount.exactOptional(),
       /** Of CANCELLED: the attempt was taken back before any code of it ran, and no worker says it. */
       withdrawn: z.boolean().exactOptional(),
     })
@@ -89,6 +91,8 @@ export const ATTEMPT_LOST = defineEvent({
     error: errorValue.exactOptional(),
     /** Of HANDOVER_REFUSED: a worker that ends gave the attempt back. An older fold counts it as a loss like others. */
     released: z.boolean().exactOptional(),
+    /** Of HANDOVER_REFUSED: a prefetched attempt was taken back before any code of it ran, and counts as no try. */
+    withdrawn: z.boolean().exactOptional(),
   }),
   /** `deadline_at` is the one that passed. */
   basis: z.object({ task_state: z.enum(['DISPATCHED', 'RUNNING']), deadline_at: instant.exactOptional() }),

@@ -13,6 +13,8 @@ export const POOLS = defineTable({
     pool_key: column.string,
     max_running: column.optional.int32,
     in_use: column.int32,
+    /** Of a location: a moving average of how long an attempt had a slot, or waited for one in vain. */
+    attempt_ms_mean: column.optional.int64,
     updated_by: column.optional.repeated,
     updated_at: column.timestamp,
     removed_at: column.optional.timestamp,
@@ -54,6 +56,8 @@ export const CODE_LOCATIONS = defineTable({
     worker_url: column.string,
     worker_queue: column.string,
     slots: column.int32,
+    /** Attempts that its workers keep beyond their slots. */
+    prefetch: column.optional.int32,
     code_version: column.optional.string,
     sdk: column.optional.string,
     asset_count: column.int32,

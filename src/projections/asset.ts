@@ -72,6 +72,7 @@ export function foldCodeLocationDeployed(
     worker_url: payload.worker_url,
     worker_queue: payload.worker_queue,
     slots: payload.slots ?? LOCATION_SLOTS_DEFAULT,
+    prefetch: payload.prefetch ?? null,
     code_version: payload.code_version ?? null,
     sdk: payload.sdk ?? null,
     asset_count: payload.asset_count,

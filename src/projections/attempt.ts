@@ -3,6 +3,7 @@
 
 import { assert } from '../core/errors.js'
 import { dispatchId } from '../core/keys.js'
+import { PREFETCH_WAIT_MS_MAX } from '../core/limits.js'
 import { instantMs } from '../core/time.js'
 import type { EventOf } from '../events/event.js'
 import { heartbeatDeadline, NO_ATTEMPT_DEADLINES, timeoutOf } from './deadline.js'
@@ -11,7 +12,7 @@ import type { Hints } from './hint.js'
 import { afterFailure, afterLoss } from './next-try.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
 import { type AttemptEnd, keysOfPartitions, recordAttemptEnd } from './partition.js'
-import { cappedTagsOf, dispatchPoolKeys, enterPools, fullPool, leavePools, poolSourceOf } from './pool.js'
+import { cappedTagsOf, dispatchPoolKeys, enterPools, fullPool, isWithoutSlot, leavePools, poolSourceOf } from './pool.js'
 import { countEnded, keysOfRun, startRun } from './run.js'
 import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
 import {
@@ -89,6 +90,7 @@ export function foldDispatchRequested(
   const pool_keys = dispatchPoolKeys(task, location_name, cappedTagsOf(source, run))
   const full = fullPool(source, pool_keys)
   if (full !== undefined) return full
+  const prefetched = isWithoutSlot(source, location_name)
 
   const dispatched = moveTask(
     rows,
@@ -109,17 +111,22 @@ export function foldDispatchRequested(
       last_heartbeat_at: null,
       heartbeat_seq: null,
       progress: null,
-      start_deadline_at: moment.at + task.start_timeout_ms,
+      // One that waits for a slot is taken back before: its worker lives, and is busy.
+      start_deadline_at: moment.at + task.start_timeout_ms + (prefetched ? PREFETCH_WAIT_MS_MAX : 0),
       retry_at: null,
     },
     moment,
   )
   enterPools(rows, dispatched, moment)
-  rows.put('dispatch_outbox', newOutboxRow(payload, moment))
+  rows.put('dispatch_outbox', newOutboxRow(payload, prefetched, moment))
   return undefined
 }
 
-const newOutboxRow = (payload: EventOf<'DispatchRequested'>['payload'], { at, event_id }: Moment): DispatchOutboxRow => ({
+const newOutboxRow = (
+  payload: EventOf<'DispatchRequested'>['payload'],
+  prefetched: boolean,
+  { at, event_id }: Moment,
+): DispatchOutboxRow => ({
   run_id: payload.run_id,
   task_key: payload.task_key,
   attempt: payload.attempt,
@@ -129,6 +136,7 @@ const newOutboxRow = (payload: EventOf<'DispatchRequested'>['payload'], { at, ev
   location_name: payload.location_name,
   worker_queue: payload.worker_queue,
   status: 'PENDING',
+  prefetched,
   port: null,
   requested_at: at,
   enqueued_at: null,
@@ -206,7 +214,10 @@ type Ending = {
   readonly by: TaskCause
   readonly state: TaskState
   readonly changes: Partial<TaskRow>
-  readonly attempt: AttemptEnd
+  /** How long it had a slot, as its worker measured it. */
+  readonly slot_ms?: number | undefined
+  /** What it says of its partitions; null: nothing, because the attempt was taken back before anybody began it. */
+  readonly attempt: AttemptEnd | null
   /** Left out of a success. */
   readonly failure?: AttemptFailure
 }
@@ -216,7 +227,7 @@ export function foldTaskFinished(rows: WorkingSet, { payload }: EventOf<'TaskFin
   if (isRefused(task)) return task
   closeOutbox(rows, task, 'FINISHED', 'FINISHED', moment)
   const run = payload.withdrawn === true ? runOf(rows, payload) : startRun(rows, runOf(rows, payload), moment)
-  endAttempt(rows, run, task, finishOf(task, payload, moment), moment)
+  endAttempt(rows, run, task, { ...finishOf(task, payload, moment), slot_ms: payload.slot_ms }, moment)
   return undefined
 }
 
@@ -273,7 +284,8 @@ export function foldAttemptLost(rows: WorkingSet, { payload, basis }: EventOf<'A
   if (isStale) {
     return refusal('STALE_BASIS', { run_id: task.run_id, task_key: task.task_key, task_state: task.state, deadline_at: deadline })
   }
-  closeOutbox(rows, task, reason === 'HANDOVER_REFUSED' ? 'HANDOVER_REFUSED' : 'LOST', reason, moment)
+  const isRefusedByWorker = reason === 'HANDOVER_REFUSED' && payload.withdrawn !== true
+  closeOutbox(rows, task, isRefusedByWorker ? 'HANDOVER_REFUSED' : 'LOST', payload.withdrawn === true ? 'WITHDRAWN' : reason, moment)
   endAttempt(rows, runOf(rows, payload), task, lossOf(task, payload, moment), moment)
   return undefined
 }
@@ -298,6 +310,11 @@ function lostDeadline(task: TaskRow, reason: LossReason): number | null {
 
 function lossOf(task: TaskRow, payload: EventOf<'AttemptLost'>['payload'], moment: Moment): Ending {
   const { reason } = payload
+  if (payload.withdrawn === true) {
+    const { state, ...counted } = afterLoss(task, payload, moment)
+    const failure: AttemptFailure = { outcome: 'LOST', reason: 'WITHDRAWN', error: null }
+    return { by: `LOST_${reason}`, state, changes: { outcome_reason: failure.reason, ...counted }, attempt: null, failure }
+  }
   const error = storedError(payload.error)
   const outcome_reason = payload.released === true ? 'RELEASED' : reason
   const error_code = error?.code ?? outcome_reason
@@ -311,11 +328,20 @@ function lossOf(task: TaskRow, payload: EventOf<'AttemptLost'>['payload'], momen
   return { by: `LOST_${reason}`, state, changes: { error, outcome_reason, ...counted }, attempt, failure }
 }
 
+/** How long the attempt had a slot of its location. What its worker says includes the question whether it may start, of which the
+ *  API's instants see a part. One that was taken back waited in vain for a slot, and counts as the longest wait: the location is
+ *  prefetched less until short attempts outweigh it. null: it was never said to have begun. */
+function slotMs({ started_at }: TaskRow, { attempt, slot_ms }: Ending, { at }: Moment): number | null {
+  if (attempt === null) return PREFETCH_WAIT_MS_MAX
+  if (started_at === null) return null
+  return slot_ms ?? Math.max(0, at - started_at)
+}
+
 /** The run comes last: with its last task over, its rows leave memory. */
 function endAttempt(rows: WorkingSet, run: RunRow, task: TaskRow, ending: Ending, moment: Moment): void {
   const { by, state, changes, attempt, failure } = ending
-  leavePools(rows, task, moment)
-  recordAttemptEnd(rows, task, attempt, moment)
+  leavePools(rows, task, slotMs(task, ending, moment), moment)
+  if (attempt !== null) recordAttemptEnd(rows, task, attempt, moment)
   if (failure !== undefined) recordFailedAttempt(rows, task, failure, moment)
   if (!isOver(state)) {
     moveTask(rows, task, by, state, changes, moment, NO_ATTEMPT_DEADLINES)

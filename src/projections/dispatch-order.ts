@@ -15,7 +15,9 @@ export const inDispatchOrder = (left: TaskPlace, right: TaskPlace): number =>
   compareText(left.run_id, right.run_id) ||
   left.task_index - right.task_index
 
-const placeInTime = ({ ready_at, priority }: TaskPlace): number => (ready_at ?? 0) - priority * PRIORITY_POINT_MS
+/** Epoch milliseconds, the lower the sooner: workers order those by it that they keep until a slot is free. */
+export const placeInTime = ({ ready_at, priority }: Pick<TaskPlace, 'ready_at' | 'priority'>): number =>
+  (ready_at ?? 0) - priority * PRIORITY_POINT_MS
 
 /** Its turn has come, if there is room. */
 export const isDue = ({ state, retry_at }: Pick<TaskRow, 'state' | 'retry_at'>, now: number): boolean =>

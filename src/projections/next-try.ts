@@ -56,8 +56,16 @@ function releaseOf(task: TaskRow, moment: Moment): NextTry {
   return again(task, floorTo(moment.at, SECOND_MS), counted)
 }
 
+/** No code of it ever ran, so it counts as nothing, and is tried again as soon as there is room for it. */
+function withdrawalOf(task: TaskRow, moment: Moment): NextTry {
+  if (task.cancel_requested_at !== null) return over(task, 'CANCELLED', {})
+  return again(task, floorTo(moment.at, SECOND_MS), {})
+}
+
 /** What was lost is the code's fault where it took too long, and nobody's where its worker gave it back. */
-export function afterLoss(task: TaskRow, { reason, released, error }: EventOf<'AttemptLost'>['payload'], moment: Moment): NextTry {
+export function afterLoss(task: TaskRow, payload: EventOf<'AttemptLost'>['payload'], moment: Moment): NextTry {
+  const { reason, released, withdrawn, error } = payload
+  if (withdrawn === true) return withdrawalOf(task, moment)
   if (reason === 'TIMEOUT') return afterFailure(task, error?.retryable !== false, undefined, moment)
   return released === true ? releaseOf(task, moment) : infraLossOf(task, reason, moment)
 }

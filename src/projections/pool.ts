@@ -3,7 +3,7 @@
 
 import { assert } from '../core/errors.js'
 import { GLOBAL_POOL_KEY, poolKeyOfLocation, poolKeyOfName } from '../core/ids.js'
-import { GLOBAL_RUNNING_DEFAULT } from '../core/limits.js'
+import { ATTEMPT_MS_SHARE, GLOBAL_RUNNING_DEFAULT } from '../core/limits.js'
 import type { EventOf } from '../events/event.js'
 import type { CodeLocationRow, PoolRow } from './asset-table.js'
 import { type Moment, type Refusal, refusal } from './outcome.js'
@@ -21,8 +21,8 @@ export const poolKeysOf = (pool_names: readonly string[], location_name: string)
 
 /** Pools and locations, as the fold has them or as a revision shows them. */
 export type PoolSource = {
-  readonly pool: (pool_key: string) => Pick<PoolRow, 'max_running' | 'in_use' | 'updated_by'> | undefined
-  readonly location: (location_name: string) => Pick<CodeLocationRow, 'slots'> | undefined
+  readonly pool: (pool_key: string) => Pick<PoolRow, 'max_running' | 'in_use' | 'attempt_ms_mean' | 'updated_by'> | undefined
+  readonly location: (location_name: string) => Pick<CodeLocationRow, 'slots' | 'prefetch'> | undefined
 }
 
 export const poolSourceOf = (rows: WorkingSet): PoolSource => ({
@@ -85,6 +85,22 @@ const capFrom = (source: Cap['source'], max_running: number | null | undefined):
 /** null: no cap. */
 export const capOf = (source: PoolSource, pool_key: string): number | null => effectiveCap(source, pool_key)?.max_running ?? null
 
+/** Attempts that may be dispatched beyond the cap of a pool. Only the slots of a location are exceeded: its workers say how many
+ *  attempts they keep until a slot is free. A cap that somebody set is one on load, and holds for those too. */
+export function prefetchOf(source: PoolSource, pool_key: string): number {
+  const location_name = locationOfPool(pool_key)
+  if (location_name === undefined || effectiveCap(source, pool_key)?.source !== 'SLOTS') return 0
+  const { slots, prefetch } = source.location(location_name) as Pick<CodeLocationRow, 'slots' | 'prefetch'>
+  return slots === 0 ? 0 : (prefetch ?? 0)
+}
+
+/** Whether all slots of the location are taken, so that an attempt that is dispatched to it now has to wait for one there. */
+export function isWithoutSlot(source: PoolSource, location_name: string): boolean {
+  const pool_key = poolKeyOfLocation(location_name)
+  const cap = effectiveCap(source, pool_key)
+  return cap?.source === 'SLOTS' && (source.pool(pool_key)?.in_use ?? 0) >= cap.max_running
+}
+
 /** undefined: it is no location's. */
 export const locationOfPool = (pool_key: string): string | undefined =>
   pool_key.startsWith(LOCATION_PREFIX) ? pool_key.slice(LOCATION_PREFIX.length) : undefined
@@ -92,15 +108,27 @@ export const locationOfPool = (pool_key: string): string | undefined =>
 /** The first of these pools that has no place left. */
 export function fullPool(source: PoolSource, pool_keys: readonly string[]): Refusal | undefined {
   for (const pool_key of pool_keys) {
-    const max_running = capOf(source, pool_key)
+    const cap = capOf(source, pool_key)
+    if (cap === null) continue
+    const max_running = cap + prefetchOf(source, pool_key)
     const in_use = source.pool(pool_key)?.in_use ?? 0
-    if (max_running !== null && in_use >= max_running) return refusal('CAP_REACHED', { pool_key, max_running, in_use })
+    if (in_use >= max_running) return refusal('CAP_REACHED', { pool_key, max_running, in_use })
   }
   return undefined
 }
 
 export const enterPools = (rows: WorkingSet, { pool_keys }: TaskRow, moment: Moment): void => move(rows, pool_keys, 1, moment)
-export const leavePools = (rows: WorkingSet, { pool_keys }: TaskRow, moment: Moment): void => move(rows, pool_keys, -1, moment)
+
+/** `attempt_ms`: how long the attempt had a slot, or waited for one in vain; null: it says nothing about that. */
+export function leavePools(rows: WorkingSet, { pool_keys, location_name }: TaskRow, attempt_ms: number | null, moment: Moment): void {
+  move(rows, pool_keys, -1, moment)
+  const pool = rows.get('pools', poolKeyOfLocation(location_name))
+  if (attempt_ms !== null && pool !== undefined) rows.put('pools', { ...pool, attempt_ms_mean: averaged(pool.attempt_ms_mean, attempt_ms) })
+}
+
+/** A moving average, in whole milliseconds: the first attempt is all that is known at first. */
+const averaged = (mean: number | null, value: number): number =>
+  mean === null ? value : Math.round(mean + (value - mean) * ATTEMPT_MS_SHARE)
 
 function move(rows: WorkingSet, pool_keys: readonly string[], step: 1 | -1, moment: Moment): void {
   for (const pool_key of pool_keys) {
@@ -128,6 +156,7 @@ const newPool = (pool_key: string, { at, event_id }: Moment): PoolRow => ({
   pool_key,
   max_running: pool_key === GLOBAL_POOL_KEY ? GLOBAL_RUNNING_DEFAULT : null,
   in_use: 0,
+  attempt_ms_mean: null,
   updated_by: null,
   updated_at: at,
   removed_at: null,

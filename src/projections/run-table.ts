@@ -200,6 +200,8 @@ export const DISPATCH_OUTBOX = defineTable({
     location_name: column.repeated,
     worker_queue: column.repeated,
     status: column.oneOf('PENDING', 'ACKED', 'CLOSED', 'FAILED'),
+    /** It was dispatched while all slots of its location were taken. */
+    prefetched: column.optional.boolean,
     port: column.optional.oneOf('DIRECT', 'CLOUD_TASKS'),
     requested_at: column.timestamp,
     enqueued_at: column.optional.timestamp,

@@ -78,6 +78,19 @@ describe('a tally', () => {
     expect(TALLIED.tasks).toContainEqual({ state: 'RETRY_WAIT', reason: 'RELEASED' })
   })
 
+  it('counts an attempt that was taken back before it began, also where its task is dispatched again in the same publish', () => {
+    const story = createRunStory({ a: {}, b: {} })
+    story.fold(story.say.locationDeployed('main', 1, { slots: 1, prefetch: 1 }))
+    story.dispatch('a')
+    story.dispatch('b')
+    const tally = told(story, () => {
+      story.fold(story.say.attemptLost(story.name('b'), 'HANDOVER_REFUSED', { task_state: 'DISPATCHED' }, { withdrawn: true }))
+      story.dispatch('b')
+    })
+    expect([[...tally.attempts_lost], counts(tally)]).toEqual([[], { 'RETRY_WAIT WITHDRAWN': 1, 'DISPATCHED NONE': 1 }])
+    expect(TALLIED.tasks).toContainEqual({ state: 'RETRY_WAIT', reason: 'WITHDRAWN' })
+  })
+
   it('counts what a failure and a cancel end, and why', () => {
     const failed = createRunStory({ a: {}, b: { needs: ['a'] }, c: { needs: ['b'] } })
     failed.dispatch('a')

@@ -70,6 +70,8 @@ export function tallyOf(rows: Pick<WorkingSet, 'changesOf'>, context: TallyConte
     if (due_at !== null) ready_to_dispatched_ms.push(Math.max(0, context.published_at - due_at))
   }
   for (const { before, after } of rows.changesOf('dispatch_outbox')) {
+    // Its task is dispatched again, perhaps in this publish: of what counts as no try only the attempt's own row tells.
+    if (after.close_reason === 'WITHDRAWN' && before?.close_reason !== 'WITHDRAWN') tasks.add(taskLabel('RETRY_WAIT', 'WITHDRAWN'))
     if (!isStarted(after) || (before !== undefined && isStarted(before))) continue
     tasks.add(taskLabel('RUNNING', NO_REASON))
     const dispatched_at = handedOverFrom(before, after, context)
@@ -184,10 +186,10 @@ export const TALLIED = {
   run_states: ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] satisfies readonly RunRow['state'][],
   tasks: [
     ...(['BLOCKED', 'READY', 'DISPATCHED', 'RUNNING', 'SUCCEEDED'] as const).map((state) => taskLabel(state, NO_REASON)),
-    ...withReasons('RETRY_WAIT', ['ERROR', 'START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'RELEASED']),
+    ...withReasons('RETRY_WAIT', ['ERROR', 'START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'RELEASED', 'WITHDRAWN']),
     ...withReasons('FAILED', ['ERROR', 'START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'RELEASED']),
     ...withReasons('SKIPPED', ['WORKER_SKIPPED', 'UPSTREAM_FAILED', 'UPSTREAM_SKIPPED']),
-    ...withReasons('CANCELLED', ['RUN_CANCELLED', 'WORKER_CANCELLED', 'UPSTREAM_CANCELLED', 'ERROR', ...LOSS_REASONS]),
+    ...withReasons('CANCELLED', ['RUN_CANCELLED', 'WORKER_CANCELLED', 'UPSTREAM_CANCELLED', 'ERROR', 'WITHDRAWN', ...LOSS_REASONS]),
   ].map(taskLabels),
   tick_statuses: ['TRIGGERED', 'SKIPPED', 'FAILED'] satisfies readonly ScheduleTickRow['status'][],
   loss_reasons: LOSS_REASONS,

@@ -34,7 +34,14 @@ export async function decide(
     const recorded = { ...recordedIn(workspace), outage_ms: pass.outage_ms, unheard_hold_ms: pass.unheard_hold_ms }
     pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
     const { lag_ms, hold_until } = pass
-    const decisions = deps.reconcile.decide({ rows: workspace.rows, scope: deps.scope, now: pass.now, lag_ms, hold_until })
+    const decisions = deps.reconcile.decide({
+      rows: workspace.rows,
+      scope: deps.scope,
+      now: pass.now,
+      lag_ms,
+      hold_until,
+      publish_interval_ms: deps.store.same_name_interval_ms,
+    })
     if (pass.reconcile_count === 0) noteLeftOver(pass, workspace, { decisions, recorded })
     if (decisions.length === 0) return 'quiet'
     if (++pass.reconcile_count > RECONCILE_PASSES_MAX) {

@@ -164,6 +164,13 @@ export function notePublish(pass: Pass): void {
   pass.counts.quarantined += counts.quarantined
 }
 
+/** Waits before a turn reads anything, so that it is ready when its store takes the next publish: what is acknowledged meanwhile is in
+ *  the same revision, and so are the decisions that follow from it. `ready_ms`: how long a turn works until it can publish. */
+export async function waitToBegin({ store, clock }: TurnDeps, last_publish_at: number, ready_ms: number): Promise<void> {
+  const rest = last_publish_at + store.same_name_interval_ms - ready_ms - clock.elapsed()
+  if (rest > 0) await clock.sleep(rest)
+}
+
 /** Stores that admit one write a name and second get no more; and publishing slows down while merges do not keep up. */
 export async function waitForPointer({ store, clock }: TurnDeps, last_publish_at: number, delta_count: number): Promise<void> {
   const interval_ms = Math.max(store.same_name_interval_ms, publishIntervalMs(delta_count))

@@ -43,6 +43,7 @@ import {
   type TurnDeps,
   takeSlice,
   waitForPointer,
+  waitToBegin,
 } from './pass.js'
 import { traceCompaction } from './trace.js'
 import { changedEntities, reportOf } from './watch.js'
@@ -84,6 +85,8 @@ export function createTurn(deps: TurnDeps): Turn {
   let workspace = EMPTY_WORKSPACE()
   const filters = createFilterCache(deps)
   let last_publish_at = Number.NEGATIVE_INFINITY
+  /** How long the last turn that published had worked when it could; 0: not known, so that a turn begins late rather than twice. */
+  let ready_ms = 0
   let checked_at = deps.clock.elapsed()
   /** Also after an error, which forgets the workspace. */
   let has_seen_pointer = false
@@ -199,6 +202,7 @@ export function createTurn(deps: TurnDeps): Turn {
   }
 
   async function attempt(request: TurnRequest): Promise<Pass | 'lost'> {
+    await waitToBegin(deps, last_publish_at, ready_ms)
     const server_time = await followWithRoom()
     const revision = workspace.snapshot?.revision
     const outage_ms = outages.before(revision, server_time, deps.clock.elapsed())
@@ -222,6 +226,7 @@ export function createTurn(deps: TurnDeps): Turn {
       const isDone = pass.queue.length === 0 && spoken === 'quiet'
       const isLast = isTimeUp || isDone || spoken === 'cut_off'
       if (isPublishDue(pass, isLast)) {
+        if (pass.published_count === 0) ready_ms = deps.clock.elapsed() - pass.started
         await waitForPointer(deps, last_publish_at, workspace.snapshot?.deltas.length ?? 0)
         if (!(await publishPending(pass))) return 'lost'
       }

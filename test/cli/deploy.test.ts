@@ -165,8 +165,9 @@ describe('servo asset', () => {
 describe('the worker of a deploy', () => {
   const named = (name: string) =>
     `const own = asset({ key: '${name}_rows', deps: [], ${RUN} })\nexport default defineCodeLocation({ name: '${name}', assets: [own] })`
-  const workerOf = async (location_name: string, slots: number) => {
-    const server = createServer((_, response) => response.end(JSON.stringify({ status: 'ok', location_name, running: 0, slots })))
+  const workerOf = async (location_name: string, slots: number, prefetch?: number) => {
+    const said = JSON.stringify({ status: 'ok', location_name, running: 0, slots, prefetch })
+    const server = createServer((_, response) => response.end(said))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close: () => server.close() }
   }
@@ -181,6 +182,23 @@ describe('the worker of a deploy', () => {
     const second = await at.servo('deploy', at.module(named('served')))
     expect(second.stdout).toContain(`Worker ${worker.url} (as deployed before), 3 slots (as deployed before: no worker answers there).`)
     expect(await recorded('served')).toMatchObject({ location_version: 1, worker_url: worker.url, slots: 3 })
+  })
+
+  test('says how many attempts it keeps beyond its slots; one that does not say so keeps none', async () => {
+    const deploy = (url: string, ...options: readonly string[]) =>
+      at.servo('deploy', at.module(named('ahead')), '--worker-url', url, ...options)
+    const [worker, older] = [await workerOf('ahead', 3, 96), await workerOf('ahead', 3)]
+    expect((await deploy(worker.url)).stdout).toContain('3 slots (as the worker says), up to 96 attempts ahead (as the worker says).')
+    expect(await recorded('ahead')).toMatchObject({ slots: 3, prefetch: 96 })
+    const off = await deploy(worker.url, '--prefetch', '0')
+    expect(off.stdout).toContain('    prefetch: 96 -> 0\n')
+    expect(off.stdout).toContain('3 slots (as the worker says).')
+    expect((await deploy(worker.url, '--slots', '5')).stdout).toContain('5 slots (--slots), up to 96 attempts ahead (as the worker says).')
+    worker.close()
+    expect((await deploy(worker.url)).stdout).toContain('up to 96 attempts ahead (as deployed before: no worker answers there).')
+    expect((await deploy(older.url)).stdout).toContain('    prefetch: 96 -> 0\n')
+    older.close()
+    expect(await recorded('ahead')).toMatchObject({ prefetch: null })
   })
 
   test('of another location is not asked', async () => {

@@ -114,7 +114,7 @@ function overfull(tables: Tables, before: Tables, members: ReadonlyMap<string, n
     for (const pool_key of task['pool_keys'] as readonly string[]) entered.add(pool_key)
   }
   return [...entered].flatMap((pool_key) => {
-    const [now, then] = [capIn(tables, pool_key), capIn(before, pool_key)]
+    const [now, then] = [roomIn(tables, pool_key), roomIn(before, pool_key)]
     const count = members.get(pool_key) ?? 0
     // A cap that is new in this revision may find more tasks than it allows.
     if (now === null || then === null || count <= Math.max(now, then)) return []
@@ -123,6 +123,14 @@ function overfull(tables: Tables, before: Tables, members: ReadonlyMap<string, n
 }
 
 const keyOf = ({ run_id, task_key }: LooseRow): string => [run_id, task_key].join('\u0000')
+
+/** What may be in a pool: the slots of a location are exceeded by what its workers keep until one is free. */
+function roomIn(tables: Tables, pool_key: string): number | null {
+  const cap = capIn(tables, pool_key)
+  const isOwn = (rowsOf(tables, 'pools').get(pool_key)?.['max_running'] ?? null) !== null
+  if (cap === null || isOwn || !pool_key.startsWith('location:')) return cap
+  return cap + Number(rowsOf(tables, 'code_locations').get(pool_key.slice('location:'.length))?.['prefetch'] ?? 0)
+}
 
 const GLOBAL_CAP = 1_000
 
@@ -211,15 +219,21 @@ export function checkCancelBound(evidence: Evidence, { calm_cancels }: Witness, 
   })
 }
 
-/** I31: whoever lives and speaks is not given up for silence. */
-export function checkLiving({ ledger }: Evidence, { starts, calm_since = Number.POSITIVE_INFINITY }: Witness): string[] {
+/** I31: whoever lives and speaks is not given up for silence, and what waits for a slot is not given up at all. */
+export function checkLiving({ ledger, live }: Evidence, { starts, calm_since = Number.POSITIVE_INFINITY }: Witness): string[] {
   const living = new Map(starts.filter(({ at }) => at >= calm_since).map((start) => [start.attempt_id, start]))
   const said = [...ledger.values()].flatMap(({ batches = [] }) => batches.flat())
-  return said.flatMap(({ event_type, payload }) => {
+  const lost = (live.get('dispatch_outbox') ?? []).filter(
+    ({ prefetched, close_reason, requested_at }) =>
+      prefetched === true && close_reason === 'START_DEADLINE' && Number(requested_at) >= calm_since,
+  )
+  const waited = lost.map((row) => `I31 Attempt ${String(row['attempt'])} of ${nameOf(row)} was given up, and had been dispatched ahead.`)
+  const silent = said.flatMap(({ event_type, payload }) => {
     const start = living.get(String(payload?.['attempt_id']))
     if (event_type !== 'AttemptLost' || payload?.['reason'] !== 'HEARTBEAT' || start === undefined) return []
     return [`I31 Attempt ${start.attempt} of ${nameOf(start)} was given up for silence, and its worker spoke.`]
   })
+  return [...waited, ...silent]
 }
 
 /** All that holds at rest; `cancel_bound_ms` where cancels were asked for in calm. */

@@ -32,7 +32,7 @@ function ask(
   decider: Reconcile = reconcile,
 ): { readonly decisions: readonly Decision[]; readonly wake_at: number | null } {
   loadPlanNeeds(story)
-  const state = { rows: story.rows, now, lag_ms: 0, hold_until: null, scope: SCOPE }
+  const state = { rows: story.rows, now, lag_ms: 0, hold_until: null, publish_interval_ms: 1_000, scope: SCOPE }
   return { decisions: decider.decide(state), wake_at: decider.wakeAt(state) }
 }
 

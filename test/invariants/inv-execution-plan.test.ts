@@ -50,7 +50,8 @@ describe('the execution plan', () => {
   test('INV-3 controllers asked twice about one state say the same keys', () => {
     const story = createRunStory({ a: {}, b: {}, c: { needs: ['b'] } })
     loadPlanNeeds(story.story)
-    const ask = () => reconcile.decide({ rows: story.story.rows, now: NOW + MINUTE_MS, lag_ms: 0, hold_until: null, scope: SCOPE })
+    const state = { rows: story.story.rows, now: NOW + MINUTE_MS, lag_ms: 0, hold_until: null, publish_interval_ms: 0, scope: SCOPE }
+    const ask = () => reconcile.decide(state)
     const keys = ask().flatMap(({ drafts }) => drafts.map(({ idempotency_key }) => idempotency_key))
     expect(keys).toEqual([`dispatch:${story.run_id}:a:1`, `dispatch:${story.run_id}:b:1`])
     expect(ask()).toEqual(ask())

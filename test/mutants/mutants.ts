@@ -15,6 +15,7 @@ import { MAINTENANCE } from './maintenance.js'
 import { MAPPINGS } from './mappings.js'
 import { type Check, invariant, type Mutant, turn } from './mutant.js'
 import { PACKS } from './packs.js'
+import { PREFETCH } from './prefetch.js'
 import { REPAIR } from './repair.js'
 import { REPLAY_MUTANTS } from './replay.js'
 import { RETENTION_MUTANTS } from './retention.js'
@@ -462,6 +463,7 @@ export const MUTANTS: readonly Mutant[] = [
   SECURITY,
   MAPPINGS,
   LIMITS,
+  PREFETCH,
   CRON,
   TELEMETRY,
 ].flat()

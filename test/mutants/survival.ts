@@ -50,8 +50,8 @@ export const SURVIVAL: readonly Mutant[] = [
     edits: [
       {
         file: 'src/projections/attempt.ts',
-        find: '  leavePools(rows, task, moment)',
-        replace: '  if (isOver(state)) leavePools(rows, task, moment)',
+        find: '  leavePools(rows, task, slotMs(task, ending, moment), moment)',
+        replace: '  if (isOver(state)) leavePools(rows, task, slotMs(task, ending, moment), moment)',
       },
     ],
     killed_by: invariant(

@@ -44,7 +44,7 @@ function createFlow(slots: number) {
   /** Answers what was dispatched now, in its order, and leaves out what waits for a retry. */
   function turn(now: number, serviceMs: () => number): readonly Asked[] {
     const due = [...waiting.values()].filter(({ run_id }) => isDue(story.row('tasks', run_id, 'a'), now))
-    const dispatched = reconcileDispatch({ rows: story.rows, now }, identity).map((decision) => {
+    const dispatched = reconcileDispatch({ rows: story.rows, now, publish_interval_ms: 0 }, identity).map((decision) => {
       const [event] = eventsAt(decision, now)
       if (event?.event_type !== 'DispatchRequested') throw new Error('A dispatch is one event.')
       expect(story.fold(event)).toEqual([{ kind: 'applied' }])

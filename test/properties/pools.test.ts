@@ -9,7 +9,17 @@ import type { LedgerEvent } from '../../src/events/event.js'
 import { isTagValue } from '../../src/projections/tag-pool.js'
 import { createStory } from '../fixtures/fold-story.js'
 import { eventsAt } from '../fixtures/plan-story.js'
-import { activeIn, fullFor, GLOBAL_DEFAULT, isActive, modelCap, type PoolModel, type PoolTask, valuesOf } from '../fixtures/pool-model.js'
+import {
+  activeIn,
+  fullFor,
+  GLOBAL_DEFAULT,
+  isActive,
+  isAhead,
+  modelCap,
+  type PoolModel,
+  type PoolTask,
+  valuesOf,
+} from '../fixtures/pool-model.js'
 import { createRandom } from '../fixtures/random.js'
 import { told } from '../fixtures/run-story.js'
 import { attemptIdOf, createSpeaker, NOW } from '../fixtures/say.js'
@@ -42,7 +52,7 @@ function createHistory(seed: number) {
   const random = createRandom(`pools/${seed}`)
   const say = createSpeaker()
   const story = createStory()
-  const model: PoolModel = { tasks: [], caps: new Map(), slots: new Map() }
+  const model: PoolModel = { tasks: [], caps: new Map(), slots: new Map(), prefetch: new Map() }
   const versions = new Map<string, number>()
   const servedAt = new Map<string, string>()
   const hashes = new Map<string, string>()
@@ -59,8 +69,9 @@ function createHistory(seed: number) {
   const active = (): readonly PoolTask[] => model.tasks.filter(isActive)
 
   function deploy(location_name: string): void {
-    const slots = 2 + random.below(6)
-    applied(say.locationDeployed(location_name, versions.get(location_name) ?? 0, { slots }, stamped()))
+    const [slots, prefetch] = [2 + random.below(6), random.pick([0, 0, 3])]
+    applied(say.locationDeployed(location_name, versions.get(location_name) ?? 0, { slots, prefetch }, stamped()))
+    model.prefetch.set(location_name, prefetch)
     versions.set(location_name, (versions.get(location_name) ?? 0) + 1)
     model.slots.set(location_name, slots)
   }
@@ -101,7 +112,8 @@ function createHistory(seed: number) {
     const task = random.pick(tasks)
     // Past every back-off.
     at += 2 * MINUTE_MS
-    const expected = fullFor(model, task).length > 0 ? 'CAP_REACHED' : 'applied'
+    const expected = fullFor(model, task, 'ahead').length > 0 ? 'CAP_REACHED' : 'applied'
+    const prefetched = isAhead(model, task)
     const { run_id, task_key, location_name } = task
     const name = { run_id, task_key, attempt: task.attempt + 1 }
     const basis = {
@@ -110,13 +122,16 @@ function createHistory(seed: number) {
       definition_hash: story.row('tasks', run_id, task_key)?.definition_hash as string,
     } as const
     expect({ task, told: fold(say.dispatchRequested(name, basis, { location_name }, stamped())) }).toEqual({ task, told: [expected] })
-    if (expected === 'applied') Object.assign(task, { state: 'DISPATCHED', attempt: name.attempt })
+    if (expected !== 'applied') return
+    Object.assign(task, { state: 'DISPATCHED', attempt: name.attempt })
+    expect(story.row('dispatch_outbox', run_id, task_key, name.attempt)?.prefetched).toBe(prefetched)
   }
 
   /** As a turn does it: all that it says is taken, and nothing is left that would have had room. */
   function turn(): void {
     at += 2 * MINUTE_MS
-    for (const decision of reconcileDispatch({ rows: story.rows, now: at }, identity)) {
+    const publish_interval_ms = random.pick([0, 1_000, 60_000])
+    for (const decision of reconcileDispatch({ rows: story.rows, now: at, publish_interval_ms }, identity)) {
       const [event] = eventsAt(decision, at)
       if (event?.event_type !== 'DispatchRequested') throw new Error('A dispatch is one event.')
       applied(event)
@@ -125,7 +140,7 @@ function createHistory(seed: number) {
       expect(task?.location_name).toBe(location_name)
       Object.assign(task as PoolTask, { state: 'DISPATCHED', attempt })
     }
-    expect(due().filter((task) => fullFor(model, task).length === 0)).toEqual([])
+    expect(due().filter((task) => fullFor(model, task, 'now').length === 0)).toEqual([])
   }
 
   /** What the row says has become of the attempt: only whether it is active is counted here. */
@@ -137,8 +152,9 @@ function createHistory(seed: number) {
   }
 
   function end(task: PoolTask): void {
-    if (task.state === 'DISPATCHED' && random.isTrue(0.3)) {
-      applied(say.attemptLost(task, 'HANDOVER_REFUSED', { task_state: 'DISPATCHED' }, {}, stamped()))
+    if (task.state === 'DISPATCHED' && random.isTrue(0.5)) {
+      const taken_back = random.isTrue(0.5) ? { withdrawn: true } : {}
+      applied(say.attemptLost(task, 'HANDOVER_REFUSED', { task_state: 'DISPATCHED' }, taken_back, stamped()))
     } else if (task.state === 'RUNNING' && random.isTrue(0.3)) {
       applied(say.attemptLost(task, 'HANDOVER_REFUSED', { task_state: 'RUNNING' }, { released: true }, stamped()))
     } else {

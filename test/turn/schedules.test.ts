@@ -90,7 +90,7 @@ describe('schedules in a turn', () => {
     const [revisions, segments] = [world.oracle.pointers.length, world.oracle.ledger.size]
     await tell(() => turn())
     expect([world.oracle.pointers.length, world.oracle.ledger.size]).toEqual([revisions, segments])
-    const state = { rows: workspace().rows, scope: world.scope, now: world.time.now(), lag_ms: 0, hold_until: null }
+    const state = { rows: workspace().rows, scope: world.scope, now: world.time.now(), lag_ms: 0, hold_until: null, publish_interval_ms: 0 }
     const began = performance.now()
     for (let times = 0; times < 10; times++) expect([reconcile.decide(state).length, reconcile.wakeAt(state)]).not.toContain(null)
     const each_ms = (performance.now() - began) / 10

@@ -55,7 +55,14 @@ export function masked(callbacks: readonly Callback[]): readonly Omit<Said, 'sta
     if (Array.isArray(value)) return value.map((each) => maskOf('', each))
     return typeof value === 'object' && value !== null ? maskMembers(value) : value
   }
-  const maskMembers = (body: object): object => Object.fromEntries(Object.entries(body).map(([name, value]) => [name, maskOf(name, value)]))
+  // Nobody has to say how long it had a slot.
+  const isOfStory = ([name]: readonly [string, unknown]): boolean => name !== 'slot_ms'
+  const maskMembers = (body: object): object =>
+    Object.fromEntries(
+      Object.entries(body)
+        .filter(isOfStory)
+        .map(([name, value]) => [name, maskOf(name, value)]),
+    )
   const beats = callbacks.filter(({ path }) => path === 'heartbeat')
   return callbacks
     .filter((callback) => callback.path !== 'heartbeat' || callback === beats[0])

@@ -91,7 +91,7 @@ describe('slots', () => {
     const [first, second, third] = [newAttempt(), newAttempt(), newAttempt()]
     expect([await dispatch(first), await dispatch(second), await dispatch(third)]).toEqual(['ACCEPTED', 'ACCEPTED', 'BUSY'])
     expect(await dispatch(first)).toBe('ACCEPTED')
-    expect(await health()).toEqual({ status: 'ok', location_name: 'here', running: 2, slots: 2 })
+    expect(await health()).toEqual({ status: 'ok', location_name: 'here', running: 2, waiting: 0, slots: 2, prefetch: 64 })
     await Promise.all([came(first, 'heartbeat'), came(second, 'heartbeat')])
     for (const end of ends) end()
     await Promise.all([receiver.completed(first), receiver.completed(second)])

@@ -1,9 +1,10 @@
 // Code locations, and deploys of them: a location is deployed whole.
 
 import { z } from 'zod'
+import { LOCATION_PREFETCH_MAX } from '../../core/limits.js'
 import { assetDefinition } from '../../events/asset.js'
 import { partitionsAsked } from '../../events/partitions.js'
-import { count, dependency, id, instant, longCount } from '../../events/value.js'
+import { count, dependency, id, instant, integer, longCount } from '../../events/value.js'
 import { outcome } from './outcome.js'
 import { commanded, flag, nextCursor, pageQuery, shortText, waitMs } from './page.js'
 import { scheduleDeployed } from './schedule.js'
@@ -19,6 +20,7 @@ export const codeLocation = z
     worker_url: z.string(),
     worker_queue: z.string(),
     slots: count,
+    prefetch: count.nullable().meta({ description: 'Attempts that its workers keep until a slot is free; null: none.' }),
     code_version: z.string().nullable(),
     sdk: z.string().nullable(),
     asset_count: count,
@@ -45,6 +47,10 @@ export const deployAsked = z
     worker_url: z.url({ protocol: /^https?$/, error: 'the URL of a worker, such as http://127.0.0.1:4100' }),
     worker_queue: id('name').optional(),
     slots: count.optional().meta({ description: 'How many attempts run there at once.' }),
+    prefetch: integer(0, LOCATION_PREFETCH_MAX).optional().meta({
+      description:
+        'How many attempts more its workers keep until a slot is free, as `GET /healthz` of a worker says; 0 where it is left out.',
+    }),
     code_version: shortText.optional(),
     sdk: shortText.optional(),
     assets: z.array(definitionAsked),

@@ -75,6 +75,16 @@ export const dispatch = z
       .meta({ description: 'Where callbacks of several attempts may be sent in one request. Nobody has to.' }),
     task_token: z.string().meta({ description: 'Send it with every callback: Authorization: Bearer {task_token}.' }),
     start_deadline_at: instant,
+    wait_for_slot: z
+      .object({
+        place: z.number().meta({ description: 'Of attempts that wait, the one with the lowest place starts first.' }),
+        ms_max: longCount.meta({ description: 'One that has waited for so long is forgotten: it is given to somebody else.' }),
+      })
+      .exactOptional()
+      .meta({
+        description:
+          'The attempt was dispatched ahead, while all slots were taken. A worker that says `prefetch` in its health may keep it until a slot is free.',
+      }),
     heartbeat_timeout_ms: longCount.meta({ description: 'Send a heartbeat at least every third of it while the code runs.' }),
     timeout_ms: longCount.nullable(),
     sequence: longCount.meta({ description: 'The revision that this comes from: sent back with every callback.' }),
@@ -167,6 +177,10 @@ export const completedRequest = z
     skip_reason: text.exactOptional(),
     retry_after_seconds: seconds(0).exactOptional(),
     worker_finished_at: instant.exactOptional(),
+    slot_ms: longCount.exactOptional().meta({
+      description:
+        'How long the attempt had a slot: from when `started` was first sent until the code had ended. More is dispatched ahead where it is short.',
+    }),
   })
   .refine(...SUCCESS_HAS_MATERIALIZATION)
   .refine(...FAILURE_HAS_ERROR)

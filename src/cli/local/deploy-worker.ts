@@ -1,5 +1,5 @@
-// Which worker a deploy records, and how many attempts it takes at once. What is not said comes from where it is known best:
-// the URL from the last deploy, the slots from the worker itself.
+// Which worker a deploy records, how many attempts it takes at once, and how many it keeps beyond them. What is not said comes
+// from where it is known best: the URL from the last deploy, the numbers from the worker itself.
 
 import { z } from 'zod'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
@@ -11,13 +11,19 @@ export const WORKER_URL_VARIABLE = 'SERVO_WORKER_URL'
 
 /** What is said, and where. */
 type Said<Value> = readonly [Value, string]
-type Asked = { readonly worker_url: Said<string> | undefined; readonly slots: Said<number> | undefined }
+type Asked = {
+  readonly worker_url: Said<string> | undefined
+  readonly slots: Said<number> | undefined
+  readonly prefetch: Said<number> | undefined
+}
 
 export type Chosen = {
   readonly worker_url: string
   readonly worker_url_from: string
   readonly slots: number
   readonly slots_from: string
+  readonly prefetch: number
+  readonly prefetch_from: string
 }
 
 type Request = {
@@ -30,13 +36,18 @@ type Request = {
 export async function chooseWorker({ client, location_name, asked, environment }: Request): Promise<Chosen> {
   const recorded = await readLocation(client, location_name)
   const [worker_url, worker_url_from] = urlOf(asked.worker_url, recorded, environment[WORKER_URL_VARIABLE] || undefined)
-  const [slots, slots_from] = asked.slots ?? slotsOf(await askWorker(worker_url), location_name, recorded)
-  return { worker_url, worker_url_from, slots, slots_from }
+  const isAllSaid = asked.slots !== undefined && asked.prefetch !== undefined
+  const health = isAllSaid ? undefined : await askWorker(worker_url)
+  const [slots, slots_from] = asked.slots ?? numberOf('slots', health, location_name, recorded)
+  const [prefetch, prefetch_from] = asked.prefetch ?? numberOf('prefetch', health, location_name, recorded)
+  return { worker_url, worker_url_from, slots, slots_from, prefetch, prefetch_from }
 }
 
 /** For people, before the deploy. */
-export const chosenLine = ({ worker_url, worker_url_from, slots, slots_from }: Chosen): string =>
-  `Worker ${worker_url} (${worker_url_from}), ${slots} ${slots === 1 ? 'slot' : 'slots'} (${slots_from}).`
+export function chosenLine({ worker_url, worker_url_from, slots, slots_from, prefetch, prefetch_from }: Chosen): string {
+  const ahead = prefetch === 0 ? '' : `, up to ${prefetch} attempts ahead (${prefetch_from})`
+  return `Worker ${worker_url} (${worker_url_from}), ${slots} ${slots === 1 ? 'slot' : 'slots'} (${slots_from})${ahead}.`
+}
 
 async function readLocation(client: ApiClient, location_name: string): Promise<CodeLocation | undefined> {
   try {
@@ -61,23 +72,32 @@ function urlOf(asked: Said<string> | undefined, recorded: CodeLocation | undefin
   return [WORKER_URL_DEFAULT, 'the default']
 }
 
-type Health = { readonly slots: number; readonly location_name: string } | { readonly why: string }
+type Health = z.infer<typeof workerHealth> | { readonly why: string }
 
-function slotsOf(said: Health, location_name: string, recorded: CodeLocation | undefined): Said<number> {
-  const isOurs = 'slots' in said && said.location_name === location_name
-  if (isOurs) return [said.slots, 'as the worker says']
-  const why = 'slots' in said ? `it serves ${said.location_name} there` : said.why
-  return recorded === undefined ? [WORKER_SLOTS_DEFAULT, `the default: ${why}`] : [recorded.slots, `as deployed before: ${why}`]
+/** What a worker has to have said before it is given any: one that does not know of prefetching says nothing of it. */
+const DEFAULTS = { slots: WORKER_SLOTS_DEFAULT, prefetch: 0 } as const
+
+function numberOf(
+  member: keyof typeof DEFAULTS,
+  said: Health | undefined,
+  location_name: string,
+  recorded: CodeLocation | undefined,
+): Said<number> {
+  const isOurs = said !== undefined && 'slots' in said && said.location_name === location_name
+  if (isOurs) return [said[member], 'as the worker says']
+  const why = said === undefined ? 'it was not asked' : 'slots' in said ? `it serves ${said.location_name} there` : said.why
+  const before = recorded?.[member] ?? undefined
+  return before === undefined ? [DEFAULTS[member], `the default: ${why}`] : [before, `as deployed before: ${why}`]
 }
 
 const ANSWER_TIMEOUT_MS = 2_000
-const health = z.object({ location_name: z.string(), slots: z.int().min(1) })
+const workerHealth = z.object({ location_name: z.string(), slots: z.int().min(1), prefetch: z.int().min(0).default(0) })
 
 /** Often it cannot be reached from where people deploy, which is no fault. */
 async function askWorker(worker_url: string): Promise<Health> {
   try {
     const response = await fetch(`${worker_url.replace(/\/+$/, '')}/healthz`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })
-    const read = health.safeParse(response.ok ? await response.json() : undefined)
+    const read = workerHealth.safeParse(response.ok ? await response.json() : undefined)
     return read.success ? read.data : { why: 'what answers there does not say its slots' }
   } catch {
     return { why: 'no worker answers there' }

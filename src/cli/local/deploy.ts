@@ -6,7 +6,7 @@ import type { Command } from 'commander'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { DeployAnswer, DeployAsked } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
-import { parseCount } from '../arguments.js'
+import { parseCount, parseWhole } from '../arguments.js'
 import { type CommandedOptions, commandedBy, withCommanded } from '../commanded.js'
 import { isEmptyDiff, planLines } from '../deploy-plan.js'
 import { assertTaken } from '../outcome.js'
@@ -20,6 +20,7 @@ type Options = ApiOptions &
     readonly dryRun?: boolean
     readonly workerUrl?: string
     readonly slots?: number
+    readonly prefetch?: number
     readonly queue?: string
     readonly codeVersion?: string
     readonly wait: boolean
@@ -42,6 +43,11 @@ export function addDeployCommand(command: Command, around: Around): void {
       `how many attempts run there at once, over all workers behind the URL (what the document says, else what the worker says, else as deployed before, else ${WORKER_SLOTS_DEFAULT})`,
       parseCount,
     )
+    .option(
+      '--prefetch <count>',
+      'how many attempts more its workers keep until a slot is free, where a store takes one publish a second; 0 turns it off (what the document says, else what the worker says, else as deployed before, else 0)',
+      parseWhole,
+    )
     .option('--queue <name>', 'the queue of the worker')
     .option('--code-version <text>', 'what is deployed, such as a commit')
     .option('--wait', 'wait until it stands (this is what it does unless you say otherwise)', true)
@@ -62,6 +68,7 @@ async function deploy(module: string, options: Options, around: Around): Promise
   const said = {
     worker_url: firstSaid([options.workerUrl, '--worker-url'], [members.worker_url, 'as the document says']),
     slots: firstSaid([options.slots, '--slots'], [members.slots, 'as the document says']),
+    prefetch: firstSaid([options.prefetch, '--prefetch'], [members.prefetch, 'as the document says']),
   }
   const worker = await chooseWorker({ client, location_name, asked: said, environment: around.environment })
   const asked = { ...askedOf(options, worker, members), ...commandedBy(options, around, members) }
@@ -90,11 +97,14 @@ type Source<Value> = readonly [Value | undefined, string]
 const firstSaid = <Value>(...sources: readonly Source<Value>[]): readonly [Value, string] | undefined =>
   sources.find((source): source is readonly [Value, string] => source[0] !== undefined)
 
-function askedOf({ queue, codeVersion }: Options, { worker_url, slots }: Chosen, members: DeploySource['members']): DeployAsked {
+function askedOf({ queue, codeVersion }: Options, chosen: Chosen, members: DeploySource['members']): DeployAsked {
+  const { worker_url, slots, prefetch } = chosen
   return {
     ...members,
     worker_url,
     slots,
+    // A worker that keeps none is deployed as it always was, to an older API too.
+    ...(prefetch === 0 ? {} : { prefetch }),
     ...(queue === undefined ? {} : { worker_queue: queue }),
     ...(codeVersion === undefined ? {} : { code_version: codeVersion }),
   }

@@ -11,6 +11,12 @@ const cases: readonly WhyCase[] = [
     `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 2 of 2 run, and location:main is full: 8 of its 8 slots are taken. 1 task is before it.`,
   ],
   [
+    'slots, while others were dispatched ahead',
+    { pools: [room('location:main', 40, 4, 'SLOTS')], waiting_before: 7 },
+    'NO_ROOM',
+    `b is ready since ${T(5)}, and there is no room for it: location:main is full: 40 attempts are out for its 4 slots. 7 tasks are before it.`,
+  ],
+  [
     'the only slot, behind others',
     { pools: [room('location:main', 1, 1, 'SLOTS')], waiting_before: 12 },
     'NO_ROOM',

@@ -29,11 +29,15 @@ function busyText({ pool_key, in_use, max_running, cap_source }: Room): string {
   const most = max_running ?? in_use
   // A cap that was lowered stops nothing that runs.
   const use =
-    in_use > most ? `${in_use} run, and ${most} is its cap now` : cap_source === 'SLOTS' ? slots(in_use, most) : `${in_use} of ${most} run`
+    cap_source === 'SLOTS' ? slots(in_use, most) : in_use > most ? `${in_use} run, and ${most} is its cap now` : `${in_use} of ${most} run`
   return `${nameOf(pool_key)} is full: ${use}${ofValues(pool_key, cap_source)}`
 }
 
-const slots = (in_use: number, most: number): string => `${in_use} of its ${most} ${most === 1 ? 'slot is' : 'slots are'} taken`
+/** More attempts than slots: some were dispatched ahead, or the slots were fewer with a newer deploy. */
+function slots(in_use: number, most: number): string {
+  if (in_use > most) return `${in_use} attempts are out for its ${most} ${most === 1 ? 'slot' : 'slots'}`
+  return `${in_use} of its ${most} ${most === 1 ? 'slot is' : 'slots are'} taken`
+}
 
 const nameOf = (pool_key: string): string => (pool_key === GLOBAL_POOL_KEY ? 'the workspace (global)' : pool_key)
 

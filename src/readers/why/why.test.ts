@@ -98,6 +98,12 @@ const cases: readonly WhyCase[] = [
     `b is ready since ${T(5)}, and there is no room for it: pool:db is full: 2 of 2 run. It is the first of those that wait.`,
   ],
   [
+    'its retry, after no slot came free for it: what an attempt before it failed with says nothing of that',
+    { task: { state: 'RETRY_WAIT', retry_at: at(42), outcome_reason: 'WITHDRAWN', error: { code: 'BOOM', message: 'It broke.' } } },
+    'RETRY_LATER',
+    `b is tried again at ${T(42)}. Attempt 1 is over, because it was dispatched ahead and no slot came free for it soon, so it was taken back before it began.`,
+  ],
+  [
     'a location that is gone',
     { location: null, pools: [FREE] },
     'LOCATION_GONE',
@@ -114,6 +120,12 @@ const cases: readonly WhyCase[] = [
     { task: { state: 'DISPATCHED' }, outbox: 'ACKED', port: 'CLOUD_TASKS' },
     'NOT_STARTED',
     `Attempt 1 of b is dispatched since ${T(6)}, and the queue has taken it and it has not started: the worker of main at http://worker:1 may be busy or not there, and the queue delivers it until it is taken. See whether the worker runs. If it has not started by ${T(59)}, the attempt is given up.`,
+  ],
+  [
+    'a slot, at the worker that has it already',
+    { task: { state: 'DISPATCHED' }, outbox: 'PENDING', prefetched: true },
+    'PREFETCHED',
+    `Attempt 1 of b was dispatched ahead at ${T(6)}, while all slots of main were taken: the worker of main at http://worker:1 starts it as soon as one is free. If none is by ${T(16)}, the attempt is taken back and b waits for its turn again, which counts as no try.`,
   ],
   [
     'a worker that has not started it',

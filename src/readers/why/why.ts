@@ -1,6 +1,7 @@
 // Why a task is not running, in words: from its row, and from the rows of what it waits for. Pure. Instants in sentences
 // are those of RFC 3339, so that whoever shows them can bring them into local time.
 
+import { PREFETCH_WAIT_MS_MAX } from '../../core/limits.js'
 import { instantText } from '../../core/time.js'
 import type { CodeLocationRow } from '../../projections/asset-table.js'
 import { isDue } from '../../projections/dispatch-order.js'
@@ -19,6 +20,7 @@ export const WHY_CODES = [
   'NO_ROOM',
   'NEXT_TURN',
   'NOT_HANDED_OVER',
+  'PREFETCHED',
   'NOT_STARTED',
   'CANCELLING',
   'RUNNING',
@@ -165,15 +167,29 @@ function due(task: TaskRow, { location_name, location, pools, waiting_before }: 
 
 function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows, givenUp: GivenUp): Said {
   const since_at = task.dispatched_at
+  if (outbox?.prefetched === true && since_at !== null) return prefetched(task, since_at, workerOf(location, location_name))
   const since = since_at === null ? '' : ` since ${instantText(since_at)}`
   const deadline = task.start_deadline_at === null ? null : givenUp(task.start_deadline_at)
   const end = deadline === null ? '' : ` If it has not started by ${instantText(deadline.at)}, the attempt is given up.${deadline.held}`
-  const worker = location === undefined ? `the worker of ${location_name}` : `the worker of ${location_name} at ${location.worker_url}`
   return {
     code: outbox?.status === 'ACKED' ? 'NOT_STARTED' : 'NOT_HANDED_OVER',
-    sentence: `Attempt ${task.attempt} of ${task.task_key} is dispatched${since}, and ${whereItIs(outbox, worker)}.${end}`,
+    sentence: `Attempt ${task.attempt} of ${task.task_key} is dispatched${since}, and ${whereItIs(outbox, workerOf(location, location_name))}.${end}`,
     since_at,
     due_at: deadline?.at ?? null,
+  }
+}
+
+const workerOf = (location: CodeLocationRow | undefined, location_name: string): string =>
+  location === undefined ? `the worker of ${location_name}` : `the worker of ${location_name} at ${location.worker_url}`
+
+/** It has places in pools, and no slot yet. */
+function prefetched({ task_key, attempt, location_name }: TaskRow, since_at: number, worker: string): Said {
+  const due_at = since_at + PREFETCH_WAIT_MS_MAX
+  return {
+    code: 'PREFETCHED',
+    sentence: `Attempt ${attempt} of ${task_key} was dispatched ahead at ${instantText(since_at)}, while all slots of ${location_name} were taken: ${worker} starts it as soon as one is free. If none is by ${instantText(due_at)}, the attempt is taken back and ${task_key} waits for its turn again, which counts as no try.`,
+    since_at,
+    due_at,
   }
 }
 

@@ -25,6 +25,7 @@ const ENDS: Readonly<Record<string, string>> = {
   HEARTBEAT: 'its worker sent no heartbeat in time',
   HANDOVER_REFUSED: 'its worker refused to take it',
   RELEASED: 'its worker ended, and gave it back',
+  WITHDRAWN: 'it was dispatched ahead and no slot came free for it soon, so it was taken back before it began',
 }
 
 /** Of an attempt that is over, or still waits. */
@@ -45,7 +46,8 @@ function notStarted(outbox: Outbox): string {
 function reasonOf({ outcome_reason, error }: Pick<TaskRow, 'outcome_reason' | 'error'>, outbox: Outbox): string {
   if (outcome_reason === 'START_DEADLINE') return notStarted(outbox)
   const end = ENDS[outcome_reason ?? ''] ?? `it ended with ${outcome_reason ?? 'no reason that it says'}`
-  return error === null ? end : `${end}: ${plain(error.message)}`
+  // The error is that of an attempt before it.
+  return error === null || outcome_reason === 'WITHDRAWN' ? end : `${end}: ${plain(error.message)}`
 }
 
 export function lastAttempt(task: TaskRow, outbox: Outbox): string {

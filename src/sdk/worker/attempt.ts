@@ -42,13 +42,16 @@ export type Attempt = {
   readonly codeEnded: Promise<void>
   /** Whether the API has said that it may start, or may not; false: nobody knows, and nobody asks any more. */
   readonly asked: Promise<boolean>
-  readonly finished: Promise<void>
+  /** Whether the API has its report; false: nobody has said how it ended, or it was not this worker's to say. */
+  readonly finished: Promise<boolean>
 }
 
 type Work = AttemptDeps & {
   readonly dispatch: Dispatch
   readonly asset: Asset
   readonly execution_id: string
+  /** By the clock that only goes on. */
+  readonly began: number
   readonly post: Post
   readonly span: Span | undefined
   readonly stopping: Stop
@@ -90,6 +93,7 @@ export function startAttempt(deps: AttemptDeps, dispatch: Dispatch, asset: Asset
     dispatch,
     asset,
     execution_id: newUlid(deps.clock.now(), deps.random),
+    began: deps.clock.elapsed(),
     span,
     // After a conflict nothing is said any more, whoever wants to.
     post: async (path, body) => (stopping.kind() === 'conflict' ? CONFLICT : post(path, body)),
@@ -99,7 +103,10 @@ export function startAttempt(deps: AttemptDeps, dispatch: Dispatch, asset: Asset
     noteAsked,
   }
   const finished = (span === undefined ? execute(work) : within(span, () => execute(work)))
-    .catch((error: unknown) => say(`it ended by a fault of the worker: ${error instanceof Error ? error.stack : messageOf(error)}`))
+    .catch((error: unknown) => {
+      say(`it ended by a fault of the worker: ${error instanceof Error ? error.stack : messageOf(error)}`)
+      return false
+    })
     .finally(() => {
       release()
       noteAsked(false)
@@ -107,9 +114,9 @@ export function startAttempt(deps: AttemptDeps, dispatch: Dispatch, asset: Asset
   return { stop: stopping.stop, abandon: () => abandoned.abort(), codeEnded, asked, finished }
 }
 
-async function execute(work: Work): Promise<void> {
+async function execute(work: Work): Promise<boolean> {
   const started = await askToStart(work)
-  if (started === undefined) return
+  if (started === undefined) return false
   const { stopping, dispatch } = work
   if (started.cancel === true) stopping.stop('cancel')
   const logs = openLogs(work)
@@ -120,15 +127,20 @@ async function execute(work: Work): Promise<void> {
   }
   const end = await runCode(work, logs, beats)
   const stopped = stopping.kind()
+  const slot_ms = Math.round(work.clock.elapsed() - work.began)
   codeOver.abort()
   if (end.kind !== 'abandoned') work.release()
   // Beats go on meanwhile: the last lines may take longer than the attempt may be silent.
   await logs.close()
   await beats.stop()
-  if (stopping.kind() === 'conflict') return work.log('it belongs to another execution, or is over. Nothing is reported.')
-  await report(
+  if (stopping.kind() === 'conflict') {
+    work.log('it belongs to another execution, or is over. Nothing is reported.')
+    return false
+  }
+  return report(
     work,
     outcomeOf(end, stopped, () => newUlid(work.clock.now(), work.random)),
+    slot_ms,
   )
 }
 
@@ -223,20 +235,22 @@ function startSpan(tracing: Tracing | undefined, { run_id, task_key, attempt, tr
 const runTraced = ({ tracing, asset }: Work, run: () => unknown): Promise<unknown> =>
   inSpan(tracing, 'code', { 'servo.asset_key': asset.key }, () => new Promise((resolve) => resolve(run())))
 
-async function report(work: Work, outcome: Outcome): Promise<void> {
+async function report(work: Work, outcome: Outcome, slot_ms: number): Promise<boolean> {
   work.span?.add({ 'servo.outcome': outcome.outcome })
-  const answer = await send(work, outcome)
-  if (isTaken(answer)) return
+  const answer = await send(work, outcome, slot_ms)
+  if (isTaken(answer)) return true
   work.log(`completed (${outcome.outcome}) ${describe(answer)}`)
   const isRefused = answer.kind === 'answered' && [400, 413, 422].includes(answer.status)
-  if (!isRefused) return
-  const second = await send(work, refusedReport(describe(answer)))
+  if (!isRefused) return false
+  const second = await send(work, refusedReport(describe(answer)), slot_ms)
   if (!isTaken(second)) work.log(`completed (FAILED) ${describe(second)}`)
+  return isTaken(second)
 }
 
-function send(work: Work, outcome: Outcome): Promise<CallAnswer> {
+function send(work: Work, outcome: Outcome, slot_ms: number): Promise<CallAnswer> {
   const { clock, closed, completed_within_ms } = work
-  const body: CompletedRequest = { ...said(work), ...outcome, ...codeVersion(work), worker_finished_at: instantText(clock.now()) }
+  const finished = { worker_finished_at: instantText(clock.now()), slot_ms }
+  const body: CompletedRequest = { ...said(work), ...outcome, ...codeVersion(work), ...finished }
   const began = clock.elapsed()
   const isDue = () => clock.elapsed() - began < completed_within_ms
   return repeat(() => work.post('completed', body), { ...patience(work), signal: closed, isDue })

@@ -2,6 +2,7 @@
 
 import { once, setMaxListeners } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import { PREFETCH_MAX, PREFETCH_PER_SLOT } from '../../core/limits.js'
 import type { Secret } from '../../core/run-id.js'
 import { MINUTE_MS, SECOND_MS } from '../../core/time.js'
 import type { RandomBytes } from '../../core/ulid.js'
@@ -23,6 +24,8 @@ export type WorkerOptions = {
   readonly port: number
   /** Attempts whose code runs at the same time. */
   readonly slots: number
+  /** Attempts that it keeps beyond them until a slot is free; 0: none, so that each waits for a publish. */
+  readonly prefetch?: number
   /** Those of the location, by which dispatches are verified; none: whoever reaches the port may dispatch. */
   readonly secrets: readonly Secret[]
   /** The API that attempts are reported to, by each URL that the automation may name. */
@@ -74,7 +77,8 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     return line
   }
   const deps = { ...options, call_timeout_ms, completed_within_ms, lineTo, closed: closed.signal }
-  const roster = createRoster({ location, slots, start: (dispatch, asset) => startAttempt(deps, dispatch, asset) })
+  const { prefetch = Math.min(slots * PREFETCH_PER_SLOT, PREFETCH_MAX) } = options
+  const roster = createRoster({ location, slots, prefetch, start: (dispatch, asset) => startAttempt(deps, dispatch, asset) })
   const server = createWorkerServer({
     secrets,
     api_urls,
@@ -89,7 +93,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
       status: roster.isDraining() ? 'draining' : 'ok',
       location_name: location.name,
       running: roster.running(),
+      waiting: roster.waiting(),
       slots,
+      prefetch,
     }),
   })
   server.listen(port, host)

@@ -4,8 +4,8 @@
 import { cancelDraft, cancelProblem } from '../../../src/commands/cancel.js'
 import { type ClaimAnswer, submitClaimed } from '../../../src/commands/claims.js'
 import { planDeploy } from '../../../src/commands/deploy.js'
-import { isProblem, type Problem } from '../../../src/commands/problem.js'
 import { poolDefinedDraft, poolRemovedDraft, removeProblem } from '../../../src/commands/pool.js'
+import { isProblem, type Problem } from '../../../src/commands/problem.js'
 import { planRerun } from '../../../src/commands/rerun/rerun.js'
 import { planRunRequest, type RunAsked, type RunPlanned } from '../../../src/commands/run-request.js'
 import { SECOND_MS } from '../../../src/core/time.js'
@@ -76,7 +76,7 @@ const runDrafted = (planned: RunPlanned | Problem): Drafted | Problem =>
     : { drafts: planned.drafts, answerOf: accepted(planned.conflict === undefined ? { run_id: planned.run_id } : planned.conflict) }
 
 export type Person = {
-  readonly deploy: (location: Location, version: number, slots?: number) => Promise<Reply | undefined>
+  readonly deploy: (location: Location, version: number, slots?: number, prefetch?: number) => Promise<Reply | undefined>
   /** Of something that they draw, or of what they are told. */
   readonly askForRun: (selection?: readonly string[]) => Promise<string | undefined>
   readonly cancel: (run_id: string) => Promise<Reply | undefined>
@@ -102,6 +102,8 @@ function drawWish(random: Random): RunAsked {
 
 export function createPerson(site: Site, process: Process): Person {
   const { random, clock } = process
+  // A source of its own: what is drawn besides changes nothing of a seed that is known.
+  const prefetches = random.fork('prefetch')
   let asked = 0
 
   async function ask(route: string, plan: Planning): Promise<Reply | undefined> {
@@ -129,10 +131,10 @@ export function createPerson(site: Site, process: Process): Person {
     }))
 
   return {
-    deploy: (location_name, version, slots = random.pick([2, 4, 64])) =>
+    deploy: (location_name, version, slots = random.pick([2, 4, 64]), prefetch = prefetches.pick([0, 4, 40])) =>
       ask('deploy', async (_deps, view, request_id) => {
         const assets = assetsOf(location_name, version)
-        const asked_for = { location_name, worker_url: 'http://127.0.0.1:8080', slots, assets }
+        const asked_for = { location_name, worker_url: 'http://127.0.0.1:8080', slots, prefetch, assets }
         const planned = await planDeploy(view, asked_for, { request_id, now: clock.now() })
         return isProblem(planned) ? planned : { drafts: planned.drafts, answerOf: accepted({ version }) }
       }),
@@ -166,6 +168,10 @@ export function createPerson(site: Site, process: Process): Person {
   }
 }
 
+/** More than there are slots for, of what takes one task each. */
+const askForMany = (person: Person, count: number): Promise<unknown> =>
+  Promise.all(Array.from({ length: count }, () => person.askForRun(['a'])))
+
 export const createPeople = (site: Site, name: string, options: Actor['options']): Actor => ({
   name,
   options,
@@ -189,7 +195,8 @@ export const createPeople = (site: Site, name: string, options: Actor['options']
       }
       const known = [...witness.accepted]
       const draw = random.below(100)
-      if (known.length === 0 || draw < 60) await person.askForRun()
+      if (known.length > 0 && weather.burst_size > 1 && draw < 20) await askForMany(person, weather.burst_size)
+      else if (known.length === 0 || draw < 60) await person.askForRun()
       else if (draw < 75) await person.cancel(random.pick(known))
       else if (draw < 83) await person.rerun(random.pick(known))
       else if (draw < 92) await person.setCap()

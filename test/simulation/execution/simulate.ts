@@ -56,8 +56,20 @@ export async function simulate(seed: number, purpose: Purpose = 'check'): Promis
   } catch (error) {
     problems.push(brokeOff(error))
   }
-  const reached = { 'starts that were told to cancel': site.witness.cancelled_starts.length }
+  const reached = { 'starts that were told to cancel': site.witness.cancelled_starts.length, ...(await prefetchedIn(world)) }
   return { ...(await resultOf(world, { problems, kill_count: killCount() })), reached }
+}
+
+async function prefetchedIn({ bucket, files }: World): Promise<Readonly<Record<string, number>>> {
+  const where = [{ column: 'prefetched', is: '=', value: true }] as const
+  const { rows } = (await (await createReader({ store: bucket, files }).latest())?.page('dispatch_outbox', { where, limit: 10_000 })) ?? {
+    rows: [],
+  }
+  const closed = (close_reason: string) => rows.filter((row) => row['close_reason'] === close_reason).length
+  return {
+    'attempts that were dispatched ahead and started': closed('STARTED'),
+    'attempts that were dispatched ahead and taken back': closed('WITHDRAWN'),
+  }
 }
 
 function inScale(rule: FaultRule): FaultRule {

@@ -1,7 +1,9 @@
 // What goes wrong between processes and inside workers, besides the store: a part of all troubles for each seed, each at a
 // rate of its own. When the weather is calm nothing goes wrong any more.
 
+import { SECOND_MS } from '../../../src/core/time.js'
 import type { Random } from '../../fixtures/random.js'
+import { exponential } from '../actor.js'
 
 export const TROUBLES = [
   /** A request between two processes reaches nobody. */
@@ -49,6 +51,12 @@ export type Weather = {
   readonly stubborn: number
   /** Whether somebody says of attempts what is not so. */
   readonly hasLiar: boolean
+  /** How long code runs; of short code some attempts are dispatched ahead. */
+  readonly codeMs: (random: Random) => number
+  /** How many runs people ask for at once, where they ask for many. */
+  readonly burst_size: number
+  /** Whether a worker is told to end now: what waits for a slot is given back, and what runs goes on. */
+  readonly isToDrain: () => boolean
   readonly random: Random
 }
 
@@ -70,6 +78,8 @@ export function weatherOf(random: Random): Weather {
   const drawn = TROUBLES.filter(() => random.isTrue(SHARE))
   const rates = new Map(drawn.map((trouble) => [trouble, random.between(0, RATES_MAX[trouble] ?? RATE_MAX)] as const))
   let isCalm = false
+  // A source of its own: what is drawn besides changes nothing of a seed that is known.
+  const paces = random.fork('pace')
   return {
     happens: (trouble) => !isCalm && random.isTrue(rates.get(trouble) ?? 0),
     isCalm: () => isCalm,
@@ -78,11 +88,26 @@ export function weatherOf(random: Random): Weather {
     },
     stubborn: random.pick([0, 0.3, 0.8]),
     hasLiar: random.isTrue(0.4),
+    ...drawPace(paces, () => isCalm),
     random,
+  }
+}
+
+const CODE_MS = 8 * SECOND_MS
+
+/** Code that takes seconds, code that takes a moment, or both: a location that was quick is then slow, all at once. */
+function drawPace(paces: Random, isCalm: () => boolean): Pick<Weather, 'codeMs' | 'burst_size' | 'isToDrain'> {
+  const long_share = paces.pick([1, 0, 0.1])
+  const drain_rate = paces.pick([0, 0.1])
+  return {
+    codeMs: (random) => Math.floor(exponential(CODE_MS)(random) * (paces.isTrue(long_share) ? 1 : 0.03)),
+    burst_size: long_share === 1 ? 1 : paces.pick([1, 12]),
+    isToDrain: () => !isCalm() && paces.isTrue(drain_rate),
   }
 }
 
 /** For a story that is told step by step. */
 export function fairWeather(random: Random): Weather {
-  return { happens: () => false, isCalm: () => true, calmDown: () => undefined, stubborn: 0, hasLiar: false, random }
+  const still = { happens: () => false, isCalm: () => true, calmDown: () => undefined, stubborn: 0, hasLiar: false }
+  return { ...still, codeMs: exponential(CODE_MS), burst_size: 1, isToDrain: () => false, random }
 }

@@ -12,6 +12,8 @@ import type { CallbackPath, Reply, WorkerDoor } from './door.js'
 import { askApi, LATE_MS_MAX, type Site, UNANSWERED } from './site.js'
 
 const SLOTS = 3
+/** Attempts that it keeps until a slot is free: fewer than deploys say at times. */
+const PREFETCH = 6
 const STALL_MS = [10 * SECOND_MS, 4 * MINUTE_MS] as const
 /** Most cancels are published in between, and an attempt has twice as long to start. */
 const UNHEARD_MS = [4 * SECOND_MS, 12 * SECOND_MS] as const
@@ -27,12 +29,18 @@ export const createWorker = (site: Site, name: string, options: Actor['options']
     void process.gone.then(() => workers.get(name) === bench.door && workers.delete(name))
     return async () => {
       if (weather.happens('worker_crashes')) process.kill()
+      if (weather.isToDrain()) await bench.drain()
       if (weather.happens('worker_stalls')) bench.stall(weather.random.between(...STALL_MS))
     }
   },
 })
 
-type Bench = { readonly door: WorkerDoor; readonly stall: (duration_ms: number) => void }
+type Bench = {
+  readonly door: WorkerDoor
+  readonly stall: (duration_ms: number) => void
+  /** Takes nothing new, forgets what waits, and ends with what runs. */
+  readonly drain: () => Promise<void>
+}
 
 /** Where one worker process has its attempts. */
 function createBench(site: Site, process: Process): Bench {
@@ -40,6 +48,9 @@ function createBench(site: Site, process: Process): Bench {
   const { clock } = process
   /** What tells each of them to stop. */
   const attempts = new Map<string, AbortController>()
+  /** Dispatched ahead, in the order in which they came. */
+  const waiting = new Map<string, Dispatch>()
+  let isDraining = false
   let stalled_until = 0
   const hand: Hand = {
     site,
@@ -51,14 +62,36 @@ function createBench(site: Site, process: Process): Bench {
   }
   function takeOne(dispatch: Dispatch): SendAnswer {
     const { attempt_id } = dispatch
-    const isKnown = attempts.has(attempt_id)
+    const isKnown = attempts.has(attempt_id) || waiting.has(attempt_id)
     if (isKnown && !weather.happens('worker_forgets')) return { answer: 'ACCEPTED' }
-    if (attempts.size >= SLOTS || weather.happens('worker_is_full')) return { answer: 'BUSY' }
+    if (isDraining) return { answer: 'BUSY' }
+    if (attempts.size >= SLOTS) return { answer: keep(dispatch) ? 'ACCEPTED' : 'BUSY' }
+    if (weather.happens('worker_is_full')) return { answer: 'BUSY' }
     if (weather.happens('worker_refuses')) return { answer: 'REFUSED', error: { code: 'UNKNOWN_ASSET', message: 'It is not here.' } }
+    begin(dispatch)
+    return { answer: 'ACCEPTED' }
+  }
+  function keep(dispatch: Dispatch): boolean {
+    const { attempt_id, wait_for_slot } = dispatch
+    if (wait_for_slot === undefined || waiting.size >= PREFETCH) return false
+    waiting.set(attempt_id, dispatch)
+    void hand.wait(wait_for_slot.ms_max).then(() => waiting.get(attempt_id) === dispatch && waiting.delete(attempt_id))
+    return true
+  }
+  function begin(dispatch: Dispatch): void {
+    const { attempt_id } = dispatch
     const told = new AbortController()
     attempts.set(attempt_id, told)
-    void work(hand, dispatch, told.signal).then(() => attempts.get(attempt_id) === told && attempts.delete(attempt_id))
-    return { answer: 'ACCEPTED' }
+    void work(hand, dispatch, told.signal).then(() => {
+      if (attempts.get(attempt_id) === told) attempts.delete(attempt_id)
+      beginNext()
+    })
+  }
+  function beginNext(): void {
+    const [next] = [...waiting.values()].sort((left, right) => placeOf(left) - placeOf(right))
+    if (next === undefined || attempts.size >= SLOTS) return
+    waiting.delete(next.attempt_id)
+    begin(next)
   }
   return {
     door: {
@@ -70,15 +103,26 @@ function createBench(site: Site, process: Process): Bench {
       async cancel(attempt_ids) {
         await hand.wait(weather.happens('cancel_late') ? weather.random.below(LATE_MS_MAX) : 0)
         if (weather.happens('cancel_unknown')) return 404
-        for (const attempt_id of attempt_ids) attempts.get(attempt_id)?.abort()
+        for (const attempt_id of attempt_ids) {
+          attempts.get(attempt_id)?.abort()
+          waiting.delete(attempt_id)
+        }
         return 200
       },
+    },
+    async drain() {
+      isDraining = true
+      waiting.clear()
+      while (attempts.size > 0) await hand.wait(SECOND_MS)
+      process.kill()
     },
     stall(duration_ms) {
       stalled_until = clock.elapsed() + duration_ms
     },
   }
 }
+
+const placeOf = ({ wait_for_slot }: Dispatch): number => wait_for_slot?.place ?? 0
 
 /** What a worker does anything with: its waits take as long as the process stands still. */
 type Hand = { readonly site: Site; readonly process: Process; readonly wait: (duration_ms: number) => Promise<void> }
@@ -155,7 +199,7 @@ const CANCELLED: End = { outcome: 'CANCELLED' }
 async function runCode(hand: Hand, dispatch: Dispatch, said: Said, told: AbortSignal): Promise<End | undefined> {
   const { weather } = hand.site
   const { clock, random } = hand.process
-  const ends_at = clock.elapsed() + exponential(8 * SECOND_MS)(random)
+  const ends_at = clock.elapsed() + weather.codeMs(random)
   const isStubborn = random.isTrue(weather.stubborn)
   const isTold = new Promise<void>((resolve) => told.addEventListener('abort', () => resolve(), { once: true }))
   for (let seq = 0; ; seq++) {
