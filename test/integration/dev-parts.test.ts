@@ -12,7 +12,7 @@ import { UsageError } from '../../src/cli/exit-code.js'
 import { openDataFolder } from '../../src/cli/local/dev/data-folder.js'
 import { takeLock } from '../../src/cli/local/dev/lock.js'
 import { refuseBusyPorts } from '../../src/cli/local/dev/ports.js'
-import { identityOf, isRunning } from '../../src/cli/local/dev/process-identity.js'
+import { identityIn, identityOf, isRunning } from '../../src/cli/local/dev/process-identity.js'
 import { endLeftOver, openRecords } from '../../src/cli/local/dev/records.js'
 import { type Kept, keepRunning } from '../../src/cli/local/dev/supervisor.js'
 import { watchCode } from '../../src/cli/local/dev/watch.js'
@@ -161,6 +161,33 @@ describe('what is written down', () => {
     for (const name of ['first', 'second', 'third']) records.add(name, (await startNode('')).pid)
     await endLeftOver(folder, { say })
     expect(said.map((line) => line.split(' ')[1])).toEqual(['third', 'second', 'first'])
+  })
+})
+
+describe('the identity of a process', () => {
+  // The layout of /proc, because no process can be stopped between the two reads.
+  const proc = (stat: string, cmdline: string): string => {
+    mkdirSync(join(folder, '77'), { recursive: true })
+    writeFileSync(join(folder, '77', 'stat'), stat)
+    writeFileSync(join(folder, '77', 'cmdline'), cmdline)
+    return folder
+  }
+  const stat = (state: string) => `77 (node (x) y) ${state} 1 ${'0 '.repeat(17)}4711 0`
+
+  test('is its number, its command line and when it began', () => {
+    expect(identityIn(proc(stat('S'), 'node\0worker\0'), 77)).toEqual({ pid: 77, began: '4711', command: 'node worker' })
+  })
+
+  test.each([
+    ['whose command line is empty, because it ended after its state was read', 'R', ''],
+    ['that waits to be collected', 'Z', ''],
+    ['that is dead', 'X', 'node\0'],
+  ])('is that of nobody where it is one %s', (_, state, cmdline) => {
+    expect(identityIn(proc(stat(state), cmdline), 77)).toBeUndefined()
+  })
+
+  test('is kept by one that has emptied its own title', () => {
+    expect(identityIn(proc(stat('S'), '\0\0\0'), 77)).toEqual({ pid: 77, began: '4711', command: '' })
   })
 })
 

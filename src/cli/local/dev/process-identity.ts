@@ -10,7 +10,7 @@ export type ProcessIdentity = z.output<typeof processIdentity>
 
 /** undefined: there is no such process, or it has ended and only waits to be collected. */
 export function identityOf(pid: number): ProcessIdentity | undefined {
-  return process.platform === 'linux' ? fromProc(pid) : fromPs(pid)
+  return process.platform === 'linux' ? identityIn('/proc', pid) : fromPs(pid)
 }
 
 export function isRunning({ pid, began, command }: ProcessIdentity): boolean {
@@ -21,7 +21,9 @@ export function isRunning({ pid, began, command }: ProcessIdentity): boolean {
 /** undefined: there is no such process, or it cannot be told. */
 export function parentOf(pid: number): number | undefined {
   const text =
-    process.platform === 'linux' ? statOf(pid)?.[PARENT] : spawnSync('ps', ['-p', String(pid), '-o', 'ppid='], { encoding: 'utf8' }).stdout
+    process.platform === 'linux'
+      ? statOf('/proc', pid)?.[PARENT]
+      : spawnSync('ps', ['-p', String(pid), '-o', 'ppid='], { encoding: 'utf8' }).stdout
   const parent = Number(text)
   return Number.isInteger(parent) && parent > 1 ? parent : undefined
 }
@@ -32,15 +34,19 @@ const PARENT = 1
 const STARTED_TICKS = 19
 
 // Small images for containers have no `ps`.
-function fromProc(pid: number): ProcessIdentity | undefined {
-  const members = statOf(pid)
-  const command = textOf(`/proc/${pid}/cmdline`)
-  if (members === undefined || command === undefined || members[STATE] === 'Z' || members[STATE] === 'X') return undefined
+/** `proc` is /proc, or a folder of the same layout. */
+export function identityIn(proc: string, pid: number): ProcessIdentity | undefined {
+  const members = statOf(proc, pid)
+  const command = textOf(`${proc}/${pid}/cmdline`)
+  if (members === undefined || members[STATE] === 'Z' || members[STATE] === 'X') return undefined
+  // A process that ends gives up its memory, and its command line with it, before its state says so; and it may end between the
+  // two reads. One that replaces its title with nothing still has the zeros of it here.
+  if (command === undefined || command === '') return undefined
   return { pid, began: members[STARTED_TICKS] ?? '', command: command.split('\0').join(' ').trimEnd() }
 }
 
-function statOf(pid: number): readonly string[] | undefined {
-  const stat = textOf(`/proc/${pid}/stat`)
+function statOf(proc: string, pid: number): readonly string[] | undefined {
+  const stat = textOf(`${proc}/${pid}/stat`)
   return stat?.slice(stat.lastIndexOf(')') + 2).split(' ')
 }
 
