@@ -1,7 +1,7 @@
 // From the path of a module to the code location that it exports, for commands that a person waits for: whatever is
 // wrong is one message that names the file, without a stack unless it is asked for.
 
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readdirSync, statSync } from 'node:fs'
 import nodeModule from 'node:module'
 import { basename, dirname, extname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,7 +10,7 @@ import { suggestion } from '../core/spelling.js'
 import { type CodeLocation, isCodeLocation } from './code-location.js'
 import { isAsset } from './dependency.js'
 import { resolveSync } from './package-hooks.js'
-import { stripTypes } from './typescript.js'
+import { syntaxFaultIn } from './syntax-fault.js'
 
 export class LoadError extends Error {
   constructor(message: string, cause?: unknown) {
@@ -89,8 +89,8 @@ function whyNot(error: unknown, file: string): string {
   if (message.includes(dirname(file))) return `${message}. Mend this line.`
   const stacked = /^(file:\S+:\d+)\n/.exec(error.stack ?? '')?.[1]
   if (stacked !== undefined) return `${stacked}: ${message}`
-  const stripped = stripTypes(readFileSync(file, 'utf8'), file)
-  return 'code' in stripped || stripped.line === null ? message : `${file}:${stripped.line}: ${message}. Mend this line.`
+  const place = syntaxFaultIn(file)
+  return place === undefined ? message : `${place}: ${message}. Mend this line.`
 }
 
 function theLocation(path: string, exported: Readonly<Record<string, unknown>>): CodeLocation {

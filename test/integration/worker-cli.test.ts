@@ -27,7 +27,8 @@ const looks = asset({ key: 'raw.looks', deps: [], run: () => ({ at_load: found, 
 const waits = asset({ key: 'raw.waits', deps: [], run: ({ signal }) => new Promise((end) => signal.addEventListener('abort', () => end())) })
 const hangs = asset({ key: 'raw.hangs', deps: [], run: () => new Promise(() => setInterval(() => undefined, 1_000)) }) // it hangs on purpose, for ever
 const stray = asset({ key: 'raw.stray', deps: [], run: () => void Promise.reject(new Error('nobody waits for this')) })
-export const raw = defineCodeLocation({ name: 'raw', assets: [events, looks, waits, hangs, stray] })
+const exits = asset({ key: 'raw.exits', deps: [], run: () => process.exit(0) })
+export const raw = defineCodeLocation({ name: 'raw', assets: [events, looks, waits, hangs, stray, exits] })
 `
 const [template] = readStory('skip').request.dispatches
 const random = systemRandom()
@@ -80,7 +81,7 @@ test(
     expect(said).toEqual({
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       location_name: 'raw',
-      asset_count: 5,
+      asset_count: 6,
       slots: 8,
       signed: false,
     })
@@ -100,6 +101,19 @@ test(
     await receiver.completed((await dispatch(url, 'raw.events')).attempt_id)
     servo.stop('SIGINT')
     expect(await servo.finished).toMatchObject({ code: 0, stderr: expect.stringContaining('nobody waits for this') })
+  },
+  TIMEOUT_MS,
+)
+
+test(
+  'says so when code ends it with process.exit, and does not end as if all were well',
+  async () => {
+    const { servo, url } = await start()
+    await dispatch(url, 'raw.exits')
+    expect(await servo.finished).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(`The code of ${module} ended its worker with process.exit(0).`),
+    })
   },
   TIMEOUT_MS,
 )

@@ -160,6 +160,16 @@ describe('what is wrong is said in one message', () => {
       "LoadError: module.js could not be loaded: module.js:2: Unexpected token ';'. Mend this line.",
     ],
     [
+      'an import that ends too soon, by another one',
+      {
+        'module.js': `import { b } from './lib/b.js'\n`,
+        'lib/b.js': `export { a as b } from './a.mjs'\n`,
+        'lib/a.mjs': 'export const a = 1\n\nconst x = {\n',
+      },
+      'module.js',
+      'LoadError: module.js could not be loaded: lib/a.mjs:3: Unexpected end of input. Mend this line.',
+    ],
+    [
       'an import that is not there',
       module(`import { x } from './a.ts'\n`),
       'module.ts',

@@ -15,6 +15,7 @@ import { readSecrets, SECRETS_VARIABLE } from '../../sdk/worker/secrets.js'
 import { startWorker, type Worker, type WorkerOptions } from '../../sdk/worker/worker.js'
 import { parseCount, parsePort } from '../arguments.js'
 import { DONE, UsageError } from '../exit-code.js'
+import { reportForeignExit } from './foreign-exit.js'
 import { loadModule } from './load-module.js'
 import { counted, note, printJson, printLine } from './print.js'
 import { configured } from './server-options.js'
@@ -105,13 +106,18 @@ async function serve(module: string, options: WorkerCommandOptions, settings: Se
   const asset_count = location.assets.length
   if (json === true) printJson({ url: worker.url, location_name: location.name, asset_count, slots, signed: secrets.length > 0 })
   else printLine(`Serving ${location.name} with ${counted(asset_count, 'asset')} on ${worker.url}, ${counted(slots, 'slot')}.`)
+  const forgetExit = reportForeignExit((code) => note(`servo: ${exitedSentence(module, code)}`))
   await stop.stopped
   note(`Stopping: attempts have ${grace} s to finish. A second signal ends them at once.`)
   await worker.drain()
   await tracing?.close()
+  forgetExit()
   // Code that does not heed its signal, or a connection of the module, would keep the process.
   process.exit(DONE)
 }
+
+const exitedSentence = (module: string, code: number): string =>
+  `The code of ${module} ended its worker with process.exit(${code}). What ran there sends no heartbeat any more, and is tried again when that is noticed. Throw an error instead.`
 
 async function listen(options: WorkerOptions): Promise<Worker> {
   try {
