@@ -3,20 +3,23 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { UsageError } from '../../src/cli/exit-code.js'
 import { openDataFolder } from '../../src/cli/local/dev/data-folder.js'
-import { takeLock } from '../../src/cli/local/dev/lock.js'
+import { exportLine } from '../../src/cli/local/dev/exports.js'
+import { LOCK_FILE, takeLock } from '../../src/cli/local/dev/lock.js'
 import { refuseBusyPorts } from '../../src/cli/local/dev/ports.js'
 import { identityIn, identityOf, isRunning } from '../../src/cli/local/dev/process-identity.js'
 import { endLeftOver, openRecords } from '../../src/cli/local/dev/records.js'
+import { forgetTemporal, noteTemporal, runningTemporal } from '../../src/cli/local/dev/running-temporal.js'
 import { type Kept, keepRunning } from '../../src/cli/local/dev/supervisor.js'
 import { watchCode } from '../../src/cli/local/dev/watch.js'
 import { freePort } from '../fixtures/free-port.js'
+import { runServo } from '../fixtures/servo-process.js'
 import { until } from '../fixtures/until.js'
 
 // What keeps a process that has nothing else to do.
@@ -91,6 +94,40 @@ describe('the ports', () => {
     ])
     await expect(refused).rejects.toThrow(`Port ${port}, for the API, is taken by another program: give another one with --port.`)
     taken.close()
+  })
+})
+
+describe('Temporal', () => {
+  test('that is named and away is told before anything is started, with the way out', async () => {
+    const address = `127.0.0.1:${await freePort()}`
+    const finished = await runServo(['dev', '--data', folder], { TEMPORAL_ADDRESS: address })
+    expect(finished).toMatchObject({ code: 2, stdout: '' })
+    expect(finished.stderr).toMatch(
+      new RegExp(
+        `^servo: TEMPORAL_ADDRESS names the Temporal server ${address}, and ${address} does not answer: .*\nStart that server. Or let \`servo dev\` start a server of its own: \`unset TEMPORAL_ADDRESS\`\\.$`,
+      ),
+    )
+    expect(readdirSync(folder)).not.toContain('processes')
+  })
+
+  test('of a data folder is known while its `servo dev` runs, also by the store in it', async () => {
+    noteTemporal(folder, '127.0.0.1:7333')
+    expect(runningTemporal(folder, '')).toBeUndefined()
+    const release = await takeLock(join(folder, LOCK_FILE), folder)
+    expect([runningTemporal(folder, ''), runningTemporal('nowhere', `local:${folder}/store`)]).toEqual(['127.0.0.1:7333', '127.0.0.1:7333'])
+    expect([runningTemporal('nowhere', `local:${folder}/other`), runningTemporal('nowhere', 'gs://bucket/store')]).toEqual([
+      undefined,
+      undefined,
+    ])
+    forgetTemporal(folder)
+    expect(runningTemporal(folder, '')).toBeUndefined()
+    release()
+  })
+
+  test('is no setting for commands in other terminals: the next `servo dev` there would take it for its own', () => {
+    expect(exportLine({ api_url: 'http://127.0.0.1:7900', worker_url: undefined, data_folder: folder })).toBe(
+      `export SERVO_API=http://127.0.0.1:7900 SERVO_STORE=local:${folder}/store`,
+    )
   })
 })
 

@@ -45,7 +45,6 @@ function run(command: string): Promise<{ readonly code: number; readonly said: s
     SERVO_API: `http://127.0.0.1:${ports.port}`,
     SERVO_WORKER_URL: `http://127.0.0.1:${ports.worker}`,
     SERVO_STORE: `local:${join(folder, 'store')}`,
-    TEMPORAL_ADDRESS: `127.0.0.1:${ports.temporal}`,
   }
   return new Promise((resolve) => {
     execFile('bash', ['-euo', 'pipefail', '-c', script], { cwd: ROOT, env, encoding: 'utf8' }, (error, stdout, stderr) =>

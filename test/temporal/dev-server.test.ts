@@ -7,6 +7,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { Client, Connection } from '@temporalio/client'
+import { UsageError } from '../../src/cli/exit-code.js'
+import { refuseMissingTemporal } from '../../src/cli/local/dev/temporal.js'
 import { startDevServer } from '../../src/cli/local/temporal-server.js'
 import { SEARCH_ATTRIBUTES, TASK_QUEUES, workflowId } from '../../src/core/names.js'
 import { freePort } from '../fixtures/free-port.js'
@@ -58,6 +60,25 @@ describe('a server that is there', () => {
     })
     const { searchAttributes } = await client.workflow.getHandle(id).describe()
     expect(searchAttributes).toMatchObject({ ServoKind: ['schedule'], ServoNextFireAt: [new Date(0)] })
+  })
+})
+
+describe('a server that TEMPORAL_ADDRESS names', () => {
+  const refused = async (address: string, environment: Readonly<Record<string, string>>) =>
+    refuseMissingTemporal({ kind: 'address', address }, environment).then(
+      () => 'nothing',
+      (error: unknown) => (error instanceof UsageError ? error.message : error),
+    )
+
+  test('is taken where it answers and has the namespace', async () => {
+    expect(await refused(temporal().address, {})).toBe('nothing')
+  })
+
+  test('is refused without the namespace, with what makes it and with the way out', async () => {
+    const { address } = temporal()
+    expect(await refused(address, { TEMPORAL_NAMESPACE: 'other' })).toBe(
+      `TEMPORAL_ADDRESS names the Temporal server ${address}, and it has no namespace other.\nCreate what is missing: servo temporal set-up; or name another one: TEMPORAL_NAMESPACE. Or let \`servo dev\` start a server of its own: \`unset TEMPORAL_ADDRESS\`.`,
+    )
   })
 })
 

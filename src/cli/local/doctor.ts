@@ -7,6 +7,7 @@ import { TOKEN_VARIABLE, withExample } from '../api-command.js'
 import { API_URL_DEFAULT, firstToken } from '../client.js'
 import { FAILED } from '../exit-code.js'
 import { painted, type Screen, screenOf } from '../screen.js'
+import { runningTemporal } from './dev/running-temporal.js'
 import { checkApi } from './doctor/api.js'
 import { checkDisk } from './doctor/disk.js'
 import type { Finding } from './doctor/finding.js'
@@ -19,13 +20,17 @@ import { checkTemporal } from './doctor/temporal.js'
 import { type StoreOptions, withStore } from './options.js'
 import { counted, note, printJson, printLine } from './print.js'
 
-type Options = StoreOptions & { readonly api: string; readonly temporal: string; readonly namespace: string; readonly data: string }
+type Options = StoreOptions & { readonly api: string; readonly temporal?: string; readonly namespace: string; readonly data: string }
 
 export function addDoctorCommand(command: Command, environment: Environment): void {
   withStore(command)
     .description('check this machine, the store, Temporal and the API; exit code 1 if anything fails')
     .addOption(new Option('--api <url>', `where Servo's API is; ${TOKEN_VARIABLE} has its token`).env('SERVO_API').default(API_URL_DEFAULT))
-    .addOption(new Option('--temporal <address>', 'where Temporal is').env('TEMPORAL_ADDRESS').default(TEMPORAL_ADDRESS_DEFAULT))
+    .addOption(
+      new Option('--temporal <address>', `where Temporal is; else that of a \`servo dev\` that runs, else ${TEMPORAL_ADDRESS_DEFAULT}`).env(
+        'TEMPORAL_ADDRESS',
+      ),
+    )
     .addOption(new Option('--namespace <name>', 'namespace in Temporal').env('TEMPORAL_NAMESPACE').default(NAMESPACE_DEFAULT))
     .option('--data <folder>', 'the data folder of `servo dev`', '.servo')
     .action((options: Options) => examine(options, environment))
@@ -33,7 +38,8 @@ export function addDoctorCommand(command: Command, environment: Environment): vo
 }
 
 async function examine(options: Options, environment: Environment): Promise<void> {
-  const { store, tenant, workspace, gcsEndpoint, api, temporal, namespace, data } = options
+  const { store, tenant, workspace, gcsEndpoint, api, namespace, data } = options
+  const temporal = options.temporal || runningTemporal(data, store) || TEMPORAL_ADDRESS_DEFAULT
   const place = { store, tenant_id: tenant, workspace_id: workspace, ...(gcsEndpoint === undefined ? {} : { gcs_endpoint: gcsEndpoint }) }
   const api_key = environment['TEMPORAL_API_KEY'] || undefined
   const findings = (

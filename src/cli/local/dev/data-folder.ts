@@ -6,7 +6,7 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { join, resolve } from 'node:path'
 import { parseJson } from '../../../core/json.js'
 import { UsageError } from '../../exit-code.js'
-import { takeLock } from './lock.js'
+import { LOCK_FILE, takeLock } from './lock.js'
 
 /** As environment variables have them. */
 type DevSecrets = { readonly SERVO_SECRETS: string; readonly SERVO_WORKER_SECRETS: string }
@@ -23,7 +23,7 @@ export type DataFolder = {
 export async function openDataFolder(path: string): Promise<DataFolder> {
   const folder = resolve(path)
   mkdirSync(join(folder, 'logs'), { recursive: true })
-  const unlock = await takeLock(join(folder, 'dev.pid'), folder)
+  const unlock = await takeLock(join(folder, LOCK_FILE), folder)
   // However this process ends, as long as it is it that ends itself.
   process.once('exit', unlock)
   return {

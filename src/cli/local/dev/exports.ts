@@ -1,23 +1,21 @@
 // What commands in another terminal have to be told to reach this `servo dev`, and no other one on the machine. Pure.
 
 import { resolve } from 'node:path'
-import { PORT_DEFAULT, TEMPORAL_ADDRESS_DEFAULT } from '../../../bin/config.js'
+import { PORT_DEFAULT } from '../../../bin/config.js'
 import { WORKER_URL_DEFAULT } from '../deploy-worker.js'
 
 type Reached = {
   readonly api_url: string
   readonly worker_url: string | undefined
-  readonly temporal_address: string
   readonly data_folder: string
 }
 
 /** `export A=1 B=2`; undefined where all of it is what commands take by themselves. */
-export function exportLine({ api_url, worker_url, temporal_address, data_folder }: Reached): string | undefined {
+export function exportLine({ api_url, worker_url, data_folder }: Reached): string | undefined {
   const settings: readonly (readonly [string, string | undefined, string])[] = [
     ['SERVO_API', api_url, `http://127.0.0.1:${PORT_DEFAULT}`],
     ['SERVO_WORKER_URL', worker_url, WORKER_URL_DEFAULT],
     ['SERVO_STORE', `local:${data_folder}/store`, `local:${resolve('.servo')}/store`],
-    ['TEMPORAL_ADDRESS', temporal_address, TEMPORAL_ADDRESS_DEFAULT],
   ]
   const other = settings.filter(([, value, usual]) => value !== undefined && value !== usual)
   return other.length === 0 ? undefined : `export ${other.map(([name, value]) => `${name}=${quoted(value ?? '')}`).join(' ')}`

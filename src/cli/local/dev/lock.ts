@@ -5,6 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { UsageError } from '../../exit-code.js'
 import { identityOf, isRunning, type ProcessIdentity, processIdentity } from './process-identity.js'
 
+/** In a data folder. */
+export const LOCK_FILE = 'dev.pid'
+
 const TRIES_MAX = 10
 /** Between making the file and writing into it lie microseconds; one that stays empty is of a process that died there. */
 const EMPTY_MS_MAX = 500
@@ -25,6 +28,12 @@ export async function takeLock(file: string, folder: string): Promise<() => void
     if (text !== undefined) takeAway(file, text)
   }
   throw new UsageError(`Others take the lock ${file} again and again. Stop them, or give another folder with --data.`)
+}
+
+/** Whether a process that runs holds it. */
+export function isHeld(file: string): boolean {
+  const holder = holderIn(textOf(file))
+  return holder !== undefined && isRunning(holder)
 }
 
 /** false: there is one already. */

@@ -15,9 +15,10 @@ import { startGuard } from './guard.js'
 import { type Ports, parsePort, refuseBusyPorts } from './ports.js'
 import { untilAnswers } from './ready.js'
 import { endLeftOver, openRecords } from './records.js'
+import { forgetTemporal, noteTemporal } from './running-temporal.js'
 import type { Stop } from './stop.js'
 import { type Kept, keepRunning } from './supervisor.js'
-import { type FoundTemporal, findTemporal, type KeptTemporal, keepTemporal, temporalSettings } from './temporal.js'
+import { type FoundTemporal, findTemporal, type KeptTemporal, keepTemporal, refuseMissingTemporal, temporalSettings } from './temporal.js'
 import { watchCode } from './watch.js'
 
 export type DevOptions = Ports & { readonly data: string; readonly slots: string }
@@ -67,6 +68,7 @@ export async function startDev(request: DevRequest): Promise<Dev | undefined> {
   const data = await openDataFolder(options.data)
   try {
     const found = await findTemporal(environment, say)
+    await refuseMissingTemporal(found, environment)
     await endLeftOver(data.path, { say })
     await refuseBusyPorts(portsWanted(request, found, ports))
     // From here on there is something to end.
@@ -107,6 +109,7 @@ async function startAll(request: Prepared): Promise<Dev | undefined> {
     // Who is asked for work ends before who asks for it; Temporal ends when nobody speaks to it any more.
     for (const each of kept.toReversed()) await each.stop()
     await open.temporal?.stop()
+    forgetTemporal(data.path)
     await guard.release()
     data.release()
   }
@@ -119,6 +122,7 @@ async function startAll(request: Prepared): Promise<Dev | undefined> {
     const { signal } = stop
     const temporal = await keepTemporal({ found, data, records, ports: { port: ports.temporal, ui_port: ports.ui }, signal, say })
     open.temporal = temporal
+    noteTemporal(data.path, temporal.address)
     const keep = (name: string, args: readonly string[], settings: Settings): Kept => {
       const program = { name, command: process.execPath, args: [SERVO, name, ...args], environment: settings, log_file: data.logFile(name) }
       const running = keepRunning(program, { say, records })
@@ -223,11 +227,11 @@ function keepWorker(request: Prepared, keep: Keep): KeptWorker | undefined {
 function devOf({ module, data }: Prepared, { address, ui_url }: KeptTemporal, rest: Omit<Dev, 'ui_url' | 'summary' | 'export_line'>): Dev {
   const { api_url } = rest
   const worker_url = module === undefined ? undefined : rest.worker_url
-  const export_line = exportLine({ api_url, worker_url, temporal_address: address, data_folder: data.path })
+  const export_line = exportLine({ api_url, worker_url, data_folder: data.path })
   const summary = [
     'Servo is up.',
     `  API       ${api_url}   (${api_url}/openapi.json)`,
-    ...(ui_url === undefined ? [] : [`  Temporal  ${ui_url}`]),
+    `  Temporal  ${ui_url ?? `${address}, as TEMPORAL_ADDRESS says`}`,
     ...(worker_url === undefined ? [] : [`  worker    ${worker_url}`]),
     `  data      ${data.path}`,
     ...(export_line === undefined ? [] : [`  commands in other terminals reach it after: ${export_line}`]),

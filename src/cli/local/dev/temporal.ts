@@ -5,6 +5,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import type { Environment } from '../../../bin/config.js'
 import { messageOf } from '../../../core/errors.js'
+import { NAMESPACE_DEFAULT } from '../../../core/names.js'
+import { UsageError } from '../../exit-code.js'
+import { checkTemporal } from '../doctor/temporal.js'
 import { type DevServer, startDevServer } from '../temporal-server.js'
 import type { DataFolder } from './data-folder.js'
 import type { Records } from './records.js'
@@ -22,6 +25,22 @@ export async function findTemporal(environment: Environment, say: (line: string)
     findTemporal: (options: { env: Environment; say: (line: string) => void }) => Promise<FoundTemporal>
   }
   return finder.findTemporal({ env: environment, say })
+}
+
+/** A named server has to answer and to have what the loops need: `servo dev` does not start it, and nothing runs without it. */
+export async function refuseMissingTemporal(found: FoundTemporal, environment: Environment): Promise<void> {
+  if (found.kind === 'program') return
+  const { address } = found
+  const namespace = environment['TEMPORAL_NAMESPACE'] || NAMESPACE_DEFAULT
+  const api_key = environment['TEMPORAL_API_KEY'] || undefined
+  const findings = await checkTemporal({ address, namespace, ...(api_key === undefined ? {} : { api_key }) })
+  const fault = findings.find(({ level }) => level === 'fail')
+  if (fault === undefined) return
+  const isAway = fault.check === 'temporal'
+  const mend = isAway ? 'Start that server' : fault.mend?.replace(/\.$/, '')
+  throw new UsageError(
+    `TEMPORAL_ADDRESS names the Temporal server ${address}, and ${fault.found}.\n${mend}. Or let \`servo dev\` start a server of its own: \`unset TEMPORAL_ADDRESS\`.`,
+  )
 }
 
 /** Namespace and key of a cluster mean nothing to the server of this machine, and would keep everybody from its own. */
