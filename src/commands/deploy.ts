@@ -11,6 +11,7 @@ import { readAssetGraph } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
 import { readSchedules } from '../readers/schedules.js'
 import { deployFaults } from './deploy-faults.js'
+import { type KeptDefinitions, withMissing } from './keep-missing.js'
 import { type Problem, problem } from './problem.js'
 import { definitionOfRow } from './schedule/definition.js'
 import { type DeployedSchedule, type MatchedSchedules, matchSchedules, scheduleDrafts } from './schedule/deployed.js'
@@ -27,6 +28,8 @@ type DeployAsked = {
   readonly schedules?: readonly DeployedSchedule[] | undefined
   /** What the deployer has seen; the newest one where it is left out. 0: the location is new. */
   readonly expected_location_version?: number | undefined
+  /** true: definitions that the deploy does not contain stay as they are. */
+  readonly keep_missing?: boolean | undefined
   readonly requested_by?: string | undefined
   readonly reason?: string | undefined
 }
@@ -39,6 +42,8 @@ export type DeployDiff = {
   /** Members of the location itself that change: its URL, its slots. */
   readonly location: readonly MemberChange[]
   readonly schedules: ScheduleDiff
+  /** With `keep_missing`: the definitions that the deploy does not contain. */
+  readonly kept?: KeptDefinitions
 }
 /** By name; a renamed one is changed, and its name among its members. */
 type ScheduleDiff = {
@@ -62,30 +67,33 @@ type DeployRequested = { readonly request_id: string; readonly now: number }
 
 export async function planDeploy(
   view: View | undefined,
-  asked: DeployAsked,
+  given: DeployAsked,
   { request_id, now }: DeployRequested,
 ): Promise<DeployPlanned | Problem> {
   const definitions = view === undefined ? new Map<string, AssetDefinitionRow>() : (await readAssetGraph(view)).definitions
-  const location = (await view?.row('code_locations', [asked.location_name])) as CodeLocationRow | undefined
+  const location = (await view?.row('code_locations', [given.location_name])) as CodeLocationRow | undefined
   const version = location?.location_version ?? 0
-  const expected = asked.expected_location_version ?? version
+  const expected = given.expected_location_version ?? version
   if (expected !== version) {
     return problem(
       'conflict',
-      `The code location ${asked.location_name} is at version ${version}, and this deploy was made for version ${expected}: somebody else deployed. Look at the difference again, and deploy anew.`,
+      `The code location ${given.location_name} is at version ${version}, and this deploy was made for version ${expected}: somebody else deployed. Look at the difference again, and deploy anew.`,
       { members: { location_version: version } },
     )
   }
   const schedules = await readSchedules(view)
+  const current = [...definitions.values()].filter(({ location_name }) => location_name === given.location_name)
+  const { whole: asked, kept } =
+    given.keep_missing === true ? withMissing(given, { definitions: current, schedules }) : { whole: given, kept: undefined }
   const matched = matchSchedules(asked.location_name, asked.schedules ?? [], schedules)
   const faults = deployFaults(asked, definitions, schedules, now)
   if (faults.length > 0) {
     return problem('bad-input', `Nothing was deployed. ${faults.map(({ message }) => message).join(' ')}`, { faults })
   }
-  const current = [...definitions.values()].filter(({ location_name }) => location_name === asked.location_name)
-  const diff = { ...diffOf(asked, location, current), schedules: scheduleDiff(matched) }
+  const diff = { ...diffOf(asked, location, current), schedules: scheduleDiff(matched), ...(kept === undefined ? {} : { kept }) }
   const content_sha256 = locationContentSha256(asked.location_name, asked.assets, asked.schedules)
-  const isSame = location !== undefined && location.content_sha256 === content_sha256 && diff.location.length === 0
+  // Kept schedules come from rows, which have no `renamed_from`: their hash may differ though nothing has changed.
+  const isSame = location !== undefined && (kept !== undefined || location.content_sha256 === content_sha256)
   const drafts = isSame && isEmpty(diff) ? [] : draftsOf(asked, { diff, matched, current, content_sha256, version, request_id })
   return { location_version: version, content_sha256, diff, drafts }
 }

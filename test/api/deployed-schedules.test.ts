@@ -88,6 +88,51 @@ describe('a deploy with schedules', () => {
     expect((await rowsOf('schedule_definitions')).filter((row) => row['schedule_id'] === gone)).toHaveLength(1)
   })
 
+  test('that keeps what it does not contain removes none, and is nothing new while nothing else changes', async () => {
+    const weekly = { ...nightly, schedule_name: 'weekly', description: 'Once a week.', tags: { team: 'core' } }
+    await deploy({ ...withSchedules(nightly, weekly), assets: [definition('a'), definition('b', { group: 'g' })] })
+    const ids = [await idOf('nightly'), await idOf('weekly')]
+    const commented_out = { ...withSchedules(nightly), keep_missing: true }
+    const kept = { assets: ['b'], schedules: ['weekly'] }
+    expect(await deploy(commented_out, '?dry_run=true')).toMatchObject({
+      body: { diff: { removed: [], schedules: { removed: [] }, kept } },
+    })
+    expect(await deploy(commented_out)).toMatchObject({ status: 200, body: { location_version: 2, diff: { kept } } })
+    // What does change is deployed beside it.
+    const changed = {
+      ...withSchedules({ ...nightly, max_catchup_ticks: 9 }),
+      assets: [definition('a'), definition('c')],
+      keep_missing: true,
+    }
+    expect(await deploy(changed)).toMatchObject({ status: 202, body: { outcome: { kind: 'applied' }, diff: { added: ['c'], kept } } })
+    expect(await schedules()).toEqual(['nightly ACTIVE 2', 'weekly ACTIVE 1'])
+    expect([await idOf('nightly'), await idOf('weekly')]).toEqual(ids)
+    expect((await ask.get('/code-locations/main')).body).toMatchObject({ location_version: 3, asset_count: 3, schedule_count: 2 })
+    expect((await ask.get('/assets/b')).body).toMatchObject({ group_name: 'g' })
+    // Without it, what is left out is removed as ever.
+    expect(await deploy(withSchedules(nightly))).toMatchObject({
+      body: { diff: { removed: ['b', 'c'], schedules: { removed: ['weekly'] } } },
+    })
+  })
+
+  test('that keeps what it does not contain renames, and leaves two alone that both have ticked', async () => {
+    const renamed = { ...nightly, schedule_name: 'at-night', renamed_from: 'nightly' }
+    const keeping = (...schedules: object[]) => ({ ...withSchedules(...schedules), keep_missing: true })
+    await deploy(withSchedules(nightly))
+    const first = await idOf('nightly')
+    // Saved before `renamed_from` was written.
+    await deploy(keeping({ ...nightly, schedule_name: 'at-night' }))
+    expect(await schedules()).toEqual(['at-night ACTIVE 1', 'nightly ACTIVE 1'])
+    expect(await deploy(keeping(renamed))).toMatchObject({ status: 200, body: { diff: { kept: { schedules: ['nightly'] } } } })
+    const second = await idOf('at-night')
+    expect(await deploy(keeping({ ...renamed, schedule_name: 'by-night', renamed_from: 'at-night' }))).toMatchObject({
+      body: { diff: { kept: { schedules: ['nightly'] }, schedules: { added: [], changed: [{ schedule_name: 'by-night' }] } } },
+    })
+    expect([await idOf('nightly'), await idOf('by-night'), await idOf('at-night')]).toEqual([first, second, undefined])
+    // What it was called is in no row, and is no change.
+    expect(await deploy(keeping())).toMatchObject({ status: 200, body: { diff: { kept: { schedules: ['by-night', 'nightly'] } } } })
+  })
+
   test('gives the name of one that it removes to another', async () => {
     await deploy(withSchedules(nightly, { ...nightly, schedule_name: 'other' }))
     const [first, second] = [await idOf('nightly'), await idOf('other')]

@@ -56,6 +56,10 @@ export const deployAsked = z
     assets: z.array(definitionAsked),
     schedules: z.array(scheduleDeployed).optional(),
     expected_location_version: longCount.optional().meta({ description: 'What the deployer has seen; 0: the location is new.' }),
+    keep_missing: z
+      .boolean()
+      .optional()
+      .meta({ description: 'true: nothing is removed. What the location has and this deploy does not contain stays as it is.' }),
     ...commanded,
   })
   .meta({ id: 'DeployAsked' })
@@ -102,6 +106,10 @@ export const deployAnswer = z
           unchanged_count: count,
         })
         .optional(),
+      kept: z
+        .object({ assets: z.array(z.string()), schedules: z.array(z.string()) })
+        .optional()
+        .meta({ description: 'With keep_missing: what this deploy does not contain.' }),
     }),
     location_version: longCount.meta({ description: 'The version that stands: the new one once the deploy is applied.' }),
     accepted_event_id: z.string().optional().meta({ description: 'Absent where nothing was to be changed.' }),
