@@ -2,7 +2,7 @@
 
 import { instantText } from '../core/time.js'
 import { loadWhy } from '../readers/why/load.js'
-import { whyOf } from '../readers/why/why.js'
+import { whyOf, workerToAsk } from '../readers/why/why.js'
 import { readOne, taskParams } from './contract/run.js'
 import { taskWhy } from './contract/why.js'
 import type { Api, RouteDeps } from './http/deps.js'
@@ -29,7 +29,9 @@ export function addWhyRoute(app: Api, deps: RouteDeps): void {
       const rows = await loadWhy(await viewFor(deps, request.query, reply), run_id, task_key, now)
       if (rows === 'no_run') throw noRun(run_id)
       if (rows === 'no_task') throw noTask(run_id, task_key)
-      const { since_at, due_at, upstream, full_pools, ...said } = whyOf(rows, now)
+      const worker_url = workerToAsk(rows, now)
+      const worker = worker_url === undefined ? undefined : await deps.askWorker?.(worker_url)
+      const { since_at, due_at, upstream, full_pools, ...said } = whyOf(rows, now, worker)
       return reply.code(200).send({
         run_id,
         task_key,

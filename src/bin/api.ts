@@ -13,6 +13,7 @@ import { openVerifier } from './oidc-config.js'
 import { onDemand } from './on-demand.js'
 import { openTail } from './tail.js'
 import { attributesOf, openTracing } from './tracing.js'
+import { askWorker } from './worker-health.js'
 
 type Api = { readonly url: string; readonly stop: () => Promise<void> }
 
@@ -60,6 +61,7 @@ export async function startApi(config: ApiConfig, { log, request_log, version }:
     tracing,
     tail: openTail(deps, reader, appender, log),
     onFresh: metrics.fresh,
+    askWorker,
   })
   // Behind the first answer, because loading holds up all else for half a second; and not with the first poke, which would
   // come too late by that. Where it fails, who needs it is told.

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { createRedraw, cut, painted, screenOf } from './screen.js'
+import { createRedraw, cut, painted, screenOf, wrapped } from './screen.js'
 
 const output = (isTTY: boolean) => {
   const said: string[] = []
@@ -30,5 +30,11 @@ describe('a screen', () => {
     redraw(['a line that is too long', 'b'])
     redraw(['c'])
     expect(to.said).toEqual(['\r\u001b[0Ja line tha\nb\n', '\u001b[2A\r\u001b[0Jc\n'])
+  })
+
+  test('breaks text between words, and a word where it is longer than a line', () => {
+    expect(wrapped('No worker answers at http://127.0.0.1:7801.', 12)).toEqual(['No worker', 'answers at', 'http://127.0', '.0.1:7801.'])
+    expect(wrapped('one\ntwo  three', 80)).toEqual(['one two three'])
+    expect(wrapped('', 80)).toEqual([])
   })
 })

@@ -95,3 +95,14 @@ export function cut(line: string, columns: number): string {
     })
     .join('')
 }
+
+/** Text on lines that fit, broken between words where it can be. */
+export function wrapped(text: string, columns: number): readonly string[] {
+  const lines: string[] = []
+  for (const word of text.split(/\s+/).filter((each) => each !== '')) {
+    const line = lines.at(-1)
+    if (line !== undefined && line.length + 1 + word.length <= columns) lines[lines.length - 1] = `${line} ${word}`
+    else for (let start = 0; start < word.length; start += columns) lines.push(word.slice(start, start + columns))
+  }
+  return lines
+}

@@ -22,5 +22,9 @@ export const taskWhy = z
       .array(z.object({ pool_key: z.string(), in_use: count, max_running: count.nullable(), cap_source: capSource.nullable() }))
       .meta({ description: 'With the cap that holds, as `cap` of `/pools` has it.' }),
     waiting_before: count.nullable().meta({ description: 'With NO_ROOM: how many tasks that need these pools are dispatched first.' }),
+    worker_problem: z.string().nullable().meta({
+      description:
+        'What its worker answered, or that nothing did, where the task waits for it or runs older code by it; a part of `sentence`. null: nothing is known to be wrong with it.',
+    }),
   })
   .meta({ id: 'TaskWhy' })

@@ -19,6 +19,7 @@ import {
   dispatchAnswer,
   dispatchRequest,
   dispatchResponse,
+  HEALTH_PATH,
   heartbeatRequest,
   heartbeatResponse,
   LOCATION_SIGNATURE_HEADER,
@@ -29,6 +30,7 @@ import {
   startedRequest,
   startedResponse,
   WORKER_PROTOCOL,
+  workerHealth,
 } from './worker.js'
 
 type JsonObject = { readonly [name: string]: unknown }
@@ -53,6 +55,7 @@ const SCHEMAS = [
   callbacksRequest,
   callbackAnswer,
   callbacksResponse,
+  workerHealth,
 ]
 
 export const workerOpenApi = (): JsonObject => ({
@@ -62,7 +65,11 @@ export const workerOpenApi = (): JsonObject => ({
     version: WORKER_PROTOCOL,
     description: 'What a worker is handed, and what it says back. docs/worker-protocol.md explains it step by step.',
   },
-  paths: { [DISPATCH_PATH]: { post: dispatchOperation() }, [CANCEL_PATH]: { post: cancelOperation() } },
+  paths: {
+    [DISPATCH_PATH]: { post: dispatchOperation() },
+    [CANCEL_PATH]: { post: cancelOperation() },
+    [HEALTH_PATH]: { get: healthOperation() },
+  },
   components: {
     schemas: { ...contractSchemas(), Problem: PROBLEM },
     securitySchemes: {
@@ -173,6 +180,13 @@ const cancelOperation = (): JsonObject => ({
     404: problem('The worker does not have it: it learns of a cancel with the answer to its next heartbeat.'),
     413: problem('The body is larger than 32 MiB.'),
   },
+})
+
+const healthOperation = (): JsonObject => ({
+  operationId: 'getHealth',
+  summary: 'Says what it serves, and how it is. A worker need not have it.',
+  security: [{}],
+  responses: { 200: answer('It takes attempts, or ends what it has.', 'WorkerHealth') },
 })
 
 const PROBLEM: JsonObject = {

@@ -127,6 +127,24 @@ export const cancelResponse = z
   .meta({ id: 'CancelResponse' })
 export type CancelResponse = Parsed<typeof cancelResponse>
 
+/** A worker need not have it, and needs no signature for it. */
+export const HEALTH_PATH = '/healthz'
+
+export const workerHealth = z
+  .object({
+    status: z.string().exactOptional().meta({ description: 'ok; or draining: it takes no new attempts, and ends.' }),
+    location_name: z.string(),
+    running: count.exactOptional().meta({ description: 'Attempts whose code runs.' }),
+    waiting: count.exactOptional().meta({ description: 'Attempts that it keeps until a slot is free.' }),
+    slots: positiveCount.meta({ description: 'Attempts whose code it runs at once.' }),
+    prefetch: count.exactOptional().meta({ description: 'Attempts that it keeps beyond its slots; 0 where it is left out.' }),
+    code_problem: z.string().exactOptional().meta({
+      description: 'Why newer code than that which it runs could not be loaded: people who ask why nothing has changed are told.',
+    }),
+  })
+  .meta({ id: 'WorkerHealth' })
+export type WorkerHealth = Parsed<typeof workerHealth>
+
 // What a worker says
 
 const said = { execution_id: id('ulid'), sequence: longCount }

@@ -19,6 +19,7 @@ import type { OidcVerifier } from '../../oidc/verifier.js'
 import type { Current } from '../../readers/current.js'
 import type { FreshDeps } from '../../readers/fresh.js'
 import type { Reader } from '../../readers/reader.js'
+import type { WorkerState } from '../../readers/why/worker.js'
 import type { ApiMetrics } from '../../telemetry/api-metrics.js'
 import type { ApiTypes } from './compilers.js'
 
@@ -46,6 +47,8 @@ export type ApiDeps = Submit &
     readonly metrics: Pick<ApiMetrics, 'text' | 'request'>
     readonly tail?: FreshDeps['tail']
     readonly onFresh?: FreshDeps['onFresh']
+    /** Asks a worker for its health answer, to say why a task does not run; left out: no worker is asked. */
+    readonly askWorker?: (worker_url: string) => Promise<WorkerState>
     /** Where people look at runs; without it answers name no page. */
     readonly ui_url?: string
   }

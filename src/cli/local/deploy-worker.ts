@@ -1,7 +1,8 @@
 // Which worker a deploy records, how many attempts it takes at once, and how many it keeps beyond them. What is not said comes
 // from where it is known best: the URL from the last deploy, the numbers from the worker itself.
 
-import { z } from 'zod'
+import type { WorkerHealth } from '../../api/contract/worker.js'
+import { type AskedWorker, askWorker } from '../../bin/worker-health.js'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { CodeLocation } from '../answers.js'
 import { type ApiClient, ApiError } from '../client.js'
@@ -72,34 +73,26 @@ function urlOf(asked: Said<string> | undefined, recorded: CodeLocation | undefin
   return [WORKER_URL_DEFAULT, 'the default']
 }
 
-type Health = z.infer<typeof workerHealth> | { readonly why: string }
-
 /** What a worker has to have said before it is given any: one that does not know of prefetching says nothing of it. */
 const DEFAULTS = { slots: WORKER_SLOTS_DEFAULT, prefetch: 0 } as const
 
 function numberOf(
   member: keyof typeof DEFAULTS,
-  said: Health | undefined,
+  state: AskedWorker | undefined,
   location_name: string,
   recorded: CodeLocation | undefined,
 ): Said<number> {
-  const isOurs = said !== undefined && 'slots' in said && said.location_name === location_name
-  if (isOurs) return [said[member], 'as the worker says']
-  const why = said === undefined ? 'it was not asked' : 'slots' in said ? `it serves ${said.location_name} there` : said.why
+  const health = healthOf(state, location_name)
+  if (typeof health !== 'string') return [health[member] ?? DEFAULTS[member], 'as the worker says']
   const before = recorded?.[member] ?? undefined
-  return before === undefined ? [DEFAULTS[member], `the default: ${why}`] : [before, `as deployed before: ${why}`]
+  return before === undefined ? [DEFAULTS[member], `the default: ${health}`] : [before, `as deployed before: ${health}`]
 }
 
-const ANSWER_TIMEOUT_MS = 2_000
-const workerHealth = z.object({ location_name: z.string(), slots: z.int().min(1), prefetch: z.int().min(0).default(0) })
-
-/** Often it cannot be reached from where people deploy, which is no fault. */
-async function askWorker(worker_url: string): Promise<Health> {
-  try {
-    const response = await fetch(`${worker_url.replace(/\/+$/, '')}/healthz`, { signal: AbortSignal.timeout(ANSWER_TIMEOUT_MS) })
-    const read = workerHealth.safeParse(response.ok ? await response.json() : undefined)
-    return read.success ? read.data : { why: 'what answers there does not say its slots' }
-  } catch {
-    return { why: 'no worker answers there' }
-  }
+/** Its health, or why it is not known. Often it cannot be reached from where people deploy, which is no fault. */
+function healthOf(state: AskedWorker | undefined, location_name: string): WorkerHealth | string {
+  if (state === undefined) return 'it was not asked'
+  if (state.kind === 'silent') return 'no worker answers there'
+  if (state.kind === 'other') return 'what answers there does not say its slots'
+  const { health } = state
+  return health.location_name === location_name ? health : `it serves ${health.location_name} there`
 }

@@ -7,12 +7,14 @@ import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExa
 import { DONE, FAILED, FailedError } from '../exit-code.js'
 import { note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
-import { createRedraw } from '../screen.js'
+import { createRedraw, wrapped } from '../screen.js'
 import { outcomeOf } from '../settled.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
 import { findRunId, isNotFound, RUN_WORDS, readRun, runPath } from './find.js'
 import { changeLine, endLine, isOver, progressLines, taskChanges } from './progress.js'
 import { tasksOf } from './show.js'
+import { createStallWatch, type Stall } from './stall.js'
+import { inLocalTime, readWhy } from './why.js'
 
 export function addWatchCommand(group: Command, around: Around): void {
   const command = withApi(group.command('watch'))
@@ -43,6 +45,8 @@ const TAKEN_UP_MS_MAX = 10_000
 const STOPPED_WATCHING = 'Stopped watching; the run goes on.'
 
 type Seen = { readonly run: Run; readonly tasks: readonly Task[] }
+/** `stall`: why the run stands still, if it does. */
+type Shown = Seen & { readonly stall?: Stall | undefined }
 
 const watchRun = (session: Session, run_id: string, watching: Watching): Promise<void> =>
   untilInterrupted((until) => lookUntilOver(session, run_id, watching, until))
@@ -59,17 +63,20 @@ export async function watchAccepted(session: Session, run_id: string, { accepted
 async function lookUntilOver(session: Session, run_id: string, watching: Watching, until: Interruptible): Promise<void> {
   const { says, accepted_event_id } = watching
   const patience = createPatience({ hasAnswered: accepted_event_id !== undefined })
-  const show = says === 'end' && session.json ? () => undefined : shower(session)
+  const show = says === 'end' && session.json ? noteStalls() : shower(session)
+  const stallOf = createStallWatch({ ask: (task_key) => readWhy(session, run_id, task_key), elapsed: () => performance.now() })
   const began = performance.now()
   let isKnown = accepted_event_id !== undefined
   let { isHinted } = watching
   while (!until.signal.aborted) {
     const looked_at = performance.now()
     const seen = await patience.tried(() => look(session, run_id, isKnown))
+    const looking_ms = performance.now() - looked_at
     if (seen !== undefined) {
       isKnown = true
-      show(seen)
-      if (isOver(seen.run.state)) return ended(seen.run, session)
+      const isEnd = isOver(seen.run.state)
+      show({ ...seen, stall: isEnd ? undefined : await patience.tried(() => stallOf(seen.tasks)) })
+      if (isEnd) return ended(seen.run, session)
     } else if (accepted_event_id !== undefined) {
       await patience.tried(async () => assertTaken(await outcomeOf(session, accepted_event_id, 0), `Run ${run_id}`))
     }
@@ -78,7 +85,7 @@ async function lookUntilOver(session: Session, run_id: string, watching: Watchin
       note(PENDING_HINT)
       isHinted = true
     }
-    await until.sleep(Math.max(LOOK_AGAIN_MS, LOOKING_SHARE * (performance.now() - looked_at)))
+    await until.sleep(Math.max(LOOK_AGAIN_MS, LOOKING_SHARE * looking_ms))
   }
   throw new FailedError(STOPPED_WATCHING)
 }
@@ -100,18 +107,33 @@ async function seenOf(session: Session, run_id: string, fresh: boolean): Promise
   return { run, tasks: rows }
 }
 
-function shower({ json, screen }: Session): (seen: Seen) => void {
+function shower({ json, screen }: Session): (shown: Shown) => void {
   if (!json && screen.canRedraw) {
     const redraw = createRedraw(screen)
-    return ({ run, tasks }) => redraw(progressLines({ run, tasks, now: Date.now() }, screen))
+    return ({ run, tasks, stall }) => {
+      const below = stall === undefined ? [] : wrapped(inLocalTime(stall.sentence, Date.now()), screen.columns())
+      const rows = () => screen.rows() - below.length
+      redraw([...progressLines({ run, tasks, now: Date.now() }, { ...screen, rows }), ...below])
+    }
   }
   let known: ReadonlyMap<string, Task> = new Map()
-  return ({ tasks }) => {
+  const noteStall = noteStalls()
+  return ({ tasks, stall }) => {
+    noteStall({ stall })
     for (const change of taskChanges(known, tasks, Date.now())) {
       if (json) printJson(change)
       else printLine(changeLine(change))
     }
     known = new Map(tasks.map((task) => [task.task_key, task]))
+  }
+}
+
+/** Prints a line for each new reason. */
+function noteStalls(): (shown: Pick<Shown, 'stall'>) => void {
+  let kind: string | undefined
+  return ({ stall }) => {
+    if (stall !== undefined && stall.kind !== kind) note(inLocalTime(stall.sentence, Date.now()))
+    kind = stall?.kind
   }
 }
 

@@ -1,6 +1,7 @@
 // Why a task is not running, in words: from its row, and from the rows of what it waits for. Pure. Instants in sentences
 // are those of RFC 3339, so that whoever shows them can bring them into local time.
 
+import { poolKeyOfLocation } from '../../core/ids.js'
 import { PREFETCH_WAIT_MS_MAX } from '../../core/limits.js'
 import { instantText } from '../../core/time.js'
 import type { CodeLocationRow } from '../../projections/asset-table.js'
@@ -9,6 +10,7 @@ import type { DispatchOutboxRow, RunRow, TaskRow } from '../../projections/run-t
 import { isOver } from '../../projections/state-machine.js'
 import { fullText, isFull, nextText, type Room } from './no-room.js'
 import { howItEnded, lastAttempt, named, plain, WRONG_WAY } from './words.js'
+import { type WorkerState, workerProblem } from './worker.js'
 
 export const WHY_CODES = [
   'RUN_PENDING',
@@ -58,16 +60,40 @@ type Why = {
   readonly upstream: readonly UpstreamTask[]
   readonly full_pools: readonly Room[]
   readonly waiting_before: number | null
+  /** What is wrong with the worker; null: it was not asked, or nothing is known to be wrong. */
+  readonly worker_problem: string | null
 }
 
 type Said = Pick<Why, 'code' | 'sentence'> & Partial<Why>
-const NOTHING_ELSE = { since_at: null, due_at: null, upstream: [], full_pools: [], waiting_before: null } as const
+const NOTHING_ELSE = { since_at: null, due_at: null, upstream: [], full_pools: [], waiting_before: null, worker_problem: null } as const
 
-export function whyOf(rows: WhyRows, now: number): Why {
-  return { ...NOTHING_ELSE, ...sayingOf(rows, now) }
+/** Codes of tasks that depend on their worker. */
+const ASKED: readonly WhyCode[] = ['RETRY_LATER', 'NO_ROOM', 'NEXT_TURN', 'NOT_HANDED_OVER', 'PREFETCHED', 'NOT_STARTED', 'RUNNING']
+
+/** The URL of the worker to ask; undefined: the task waits for something else. */
+export function workerToAsk(rows: WhyRows, now: number): string | undefined {
+  return ASKED.includes(sayingOf(rows, now).code) ? rows.location?.worker_url : undefined
 }
 
-function sayingOf(rows: WhyRows, now: number): Said {
+/** `worker`: its answer; undefined: it was not asked. */
+export function whyOf(rows: WhyRows, now: number, worker?: WorkerState): Why {
+  const said = { ...NOTHING_ELSE, ...sayingOf(rows, now) }
+  if (worker === undefined || rows.location === undefined || !ASKED.includes(said.code)) return said
+  const worker_problem = workerProblem(rows.location, worker, { waits: waitsForWorker(said, rows.location_name) })
+  if (worker_problem === null) return said
+  return { ...said, sentence: `${sayingOf({ ...rows, worker_problem }, now).sentence} ${worker_problem}`, worker_problem }
+}
+
+/** A full pool of another kind is emptied by other workers too. */
+function waitsForWorker({ code, full_pools }: Pick<Why, 'code' | 'full_pools'>, location_name: string): boolean {
+  if (code === 'NO_ROOM') return full_pools.some(({ pool_key }) => pool_key === poolKeyOfLocation(location_name))
+  return code !== 'RUNNING' && code !== 'NEXT_TURN'
+}
+
+/** With a known problem of the worker the sentence leaves out what may be wrong with it. */
+type Known = WhyRows & { readonly worker_problem?: string }
+
+function sayingOf(rows: Known, now: number): Said {
   const { run, task } = rows
   if (task === undefined) return withoutTask(run)
   if (isOver(task.state))
@@ -165,7 +191,7 @@ function due(task: TaskRow, { location_name, location, pools, waiting_before }: 
   }
 }
 
-function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows, givenUp: GivenUp): Said {
+function dispatched(task: TaskRow, { outbox, location, location_name, worker_problem }: Known, givenUp: GivenUp): Said {
   const since_at = task.dispatched_at
   if (outbox?.prefetched === true && since_at !== null) return prefetched(task, since_at, workerOf(location, location_name))
   const since = since_at === null ? '' : ` since ${instantText(since_at)}`
@@ -173,7 +199,7 @@ function dispatched(task: TaskRow, { outbox, location, location_name }: WhyRows,
   const end = deadline === null ? '' : ` If it has not started by ${instantText(deadline.at)}, the attempt is given up.${deadline.held}`
   return {
     code: outbox?.status === 'ACKED' ? 'NOT_STARTED' : 'NOT_HANDED_OVER',
-    sentence: `Attempt ${task.attempt} of ${task.task_key} is dispatched${since}, and ${whereItIs(outbox, workerOf(location, location_name))}.${end}`,
+    sentence: `Attempt ${task.attempt} of ${task.task_key} is dispatched${since}, and ${whereItIs(outbox, workerOf(location, location_name), worker_problem)}.${end}`,
     since_at,
     due_at: deadline?.at ?? null,
   }
@@ -194,7 +220,9 @@ function prefetched({ task_key, attempt, location_name }: TaskRow, since_at: num
 }
 
 /** Whoever took it is a worker or a queue. Until it is taken no row says by which way it goes. */
-function whereItIs(outbox: DispatchOutboxRow | undefined, worker: string): string {
+function whereItIs(outbox: DispatchOutboxRow | undefined, worker: string, worker_problem: string | undefined): string {
+  if (outbox?.status !== 'ACKED' && worker_problem !== undefined)
+    return 'nobody is known to have taken it yet, and it is sent again and again'
   if (outbox?.status !== 'ACKED')
     return `nobody is known to have taken it yet: ${worker} may be busy or not there, and the attempt is sent again and again. See whether the worker runs; if it does, ${WRONG_WAY}`
   if (outbox.port === 'CLOUD_TASKS')

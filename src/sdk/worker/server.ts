@@ -11,6 +11,7 @@ import {
   DISPATCH_PATH,
   type DispatchRequest,
   dispatchRequest,
+  HEALTH_PATH,
 } from '../../api/contract/worker.js'
 import { messageOf } from '../../core/errors.js'
 import { parseJson } from '../../core/json.js'
@@ -97,7 +98,7 @@ async function answer(options: ServerOptions, request: IncomingMessage): Promise
   const { secrets, now, health } = options
   const { method = 'GET', url = '/', headers } = request
   const path = url.split('?', 1)[0] as string
-  if (method === 'GET' && path === '/healthz') return json(health())
+  if (method === 'GET' && path === HEALTH_PATH) return json(health())
   const posted = method === 'POST' ? postedTo(options, path, headers[DELIVERY_HEADER] === DELIVERY_BY_QUEUE) : undefined
   if (posted === undefined) return problem(notFound(method, path))
   const fault = foreignFault(options, headers)

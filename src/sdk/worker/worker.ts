@@ -2,6 +2,7 @@
 
 import { once, setMaxListeners } from 'node:events'
 import type { AddressInfo } from 'node:net'
+import type { WorkerHealth } from '../../api/contract/worker.js'
 import { PREFETCH_MAX, PREFETCH_PER_SLOT } from '../../core/limits.js'
 import type { Secret } from '../../core/run-id.js'
 import { MINUTE_MS, SECOND_MS } from '../../core/time.js'
@@ -36,6 +37,8 @@ export type WorkerOptions = {
   readonly proof?: OidcVerifier | undefined
   /** The token that callbacks carry beside that of their attempt; undefined: none. */
   readonly identity?: Identity | undefined
+  /** Why newer code than that of `location` could not be loaded; undefined: what is served is the newest. */
+  readonly codeProblem?: () => string | undefined
   readonly worker_id: string
   readonly clock: WorkerClock
   readonly random: RandomBytes
@@ -89,14 +92,18 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     onDispatch: ({ dispatches }) => ({ answers: dispatches.map(roster.take) }),
     onCancel: ({ attempt_ids }) => ({ attempt_ids: roster.cancel(attempt_ids) }),
     onDelivery: (request) => deliver({ roster, refuse: (dispatch, error) => refuseAttempt(deps, dispatch, error) }, request),
-    health: () => ({
-      status: roster.isDraining() ? 'draining' : 'ok',
-      location_name: location.name,
-      running: roster.running(),
-      waiting: roster.waiting(),
-      slots,
-      prefetch,
-    }),
+    health: (): WorkerHealth => {
+      const code_problem = options.codeProblem?.()
+      return {
+        status: roster.isDraining() ? 'draining' : 'ok',
+        location_name: location.name,
+        running: roster.running(),
+        waiting: roster.waiting(),
+        slots,
+        prefetch,
+        ...(code_problem === undefined ? {} : { code_problem }),
+      }
+    },
   })
   server.listen(port, host)
   // Rejects with what `error` says, such as a port that is taken.
