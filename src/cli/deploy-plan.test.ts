@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { isEmptyDiff, planLines } from './deploy-plan.js'
+import { isEmptyDiff, keptLine, planLine, planLines } from './deploy-plan.js'
 
 const NOTHING = { added: [], changed: [], removed: [], location: [], unchanged_count: 0 }
 const PLAIN = { hasColour: false }
@@ -41,6 +41,21 @@ describe('the plan of a deploy', () => {
       '- schedule weekly',
       '= 9 unchanged',
     ])
+    expect(planLine(diff)).toBe(
+      '- old, - schedule weekly, ~ the location (slots), ~ raw_events (code_version, retry), ~ schedule hourly (timezone), + events_daily, + schedule nightly',
+    )
+  })
+
+  test('has a line of a few names, and counts the others', () => {
+    const added = Array.from({ length: 11 }, (_, index) => `a${index}`)
+    expect(planLine({ ...NOTHING, added })).toBe('+ a0, + a1, + a2, + a3, + a4, + a5, + a6, + a7, and 3 more')
+    expect(planLine({ ...NOTHING, added: added.slice(3) })).toMatch(/, \+ a10$/)
+    expect(planLine(NOTHING)).toBe('')
+  })
+
+  test('names what stays though it is not in the deploy', () => {
+    expect(keptLine({ ...NOTHING, kept: { assets: ['old'], schedules: ['nightly'] } })).toBe('old, schedule nightly')
+    expect([keptLine({ ...NOTHING, kept: { assets: [], schedules: [] } }), keptLine(NOTHING)]).toEqual(['', ''])
   })
 
   test.each([

@@ -32,6 +32,31 @@ export function planLines(diff: Diff, location_name: string, screen: Paint): rea
   ]
 }
 
+/** Names on one line; the rest is counted. */
+const NAMES_MAX = 8
+
+/** The same in a line: `- schedule nightly, ~ shop.orders (deps), + shop.new`. Removals come first, because a long line is cut at its
+ *  end. */
+export function planLine({ added, changed, removed, location, schedules = NO_SCHEDULES }: Diff): string {
+  const membersOf = (members: readonly MemberChange[]) => ` (${members.map(({ member }) => member).join(', ')})`
+  const all = [
+    ...[...removed, ...schedules.removed.map(named)].map((what) => `- ${what}`),
+    ...(location.length === 0 ? [] : [`~ the location${membersOf(location)}`]),
+    ...changed.map(({ asset_key, members }) => `~ ${asset_key}${membersOf(members)}`),
+    ...schedules.changed.map(({ schedule_name, members }) => `~ ${named(schedule_name)}${membersOf(members)}`),
+    ...[...added, ...schedules.added.map(named)].map((what) => `+ ${what}`),
+  ]
+  return firstOf(all)
+}
+
+/** Definitions that a deploy kept though it did not contain them; empty: none. */
+export const keptLine = ({ kept = { assets: [], schedules: [] } }: Diff): string => firstOf([...kept.assets, ...kept.schedules.map(named)])
+
+function firstOf(all: readonly string[]): string {
+  const rest = all.length - NAMES_MAX
+  return [...all.slice(0, NAMES_MAX), ...(rest > 0 ? [`and ${rest} more`] : [])].join(', ')
+}
+
 const named = (schedule_name: string): string => `schedule ${schedule_name}`
 
 function memberLine({ member, from, to }: MemberChange): string {

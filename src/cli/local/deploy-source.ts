@@ -7,6 +7,7 @@ import { extname } from 'node:path'
 import { messageOf } from '../../core/errors.js'
 import { isName } from '../../core/ids.js'
 import { parseJson } from '../../core/json.js'
+import type { CodeLocation } from '../../sdk/code-location.js'
 import { describeLocation } from '../../sdk/definition.js'
 import type { DeployAsked } from '../answers.js'
 import { UsageError } from '../exit-code.js'
@@ -21,8 +22,11 @@ export type DeploySource = {
 export const readDeploySource = (path: string): DeploySource | Promise<DeploySource> =>
   extname(path) === '.json' ? readDocument(path) : readModule(path)
 
-async function readModule(path: string): Promise<DeploySource> {
-  const { location_name, assets, schedules } = describeLocation(await loadModule(path))
+const readModule = async (path: string): Promise<DeploySource> => sourceOf(await loadModule(path))
+
+/** JSON, so that another process can be told. */
+export function sourceOf(location: CodeLocation): DeploySource {
+  const { location_name, assets, schedules } = describeLocation(location)
   // Frozen, and of the same shape: the API's own schema judges it.
   const definitions = assets.map(({ definition }) => definition) as unknown as DeployAsked['assets']
   const timed = schedules as unknown as NonNullable<DeployAsked['schedules']>

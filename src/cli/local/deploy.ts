@@ -1,16 +1,16 @@
 // `servo deploy`: the code location of a module or a document, whole. What it changes is shown first, and the deploy is made for exactly the
 // version that was shown: who comes in between is not overwritten.
 
-import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import type { DeployAnswer, DeployAsked } from '../answers.js'
-import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
+import { type ApiOptions, type Around, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount, parseWhole } from '../arguments.js'
 import { type CommandedOptions, commandedBy, withCommanded } from '../commanded.js'
 import { isEmptyDiff, planLines } from '../deploy-plan.js'
 import { assertTaken } from '../outcome.js'
-import { assertCarriedOut, settled } from '../settled.js'
+import { assertCarriedOut } from '../settled.js'
+import { deployPlanned, planDeploy } from './deploy-location.js'
 import { type DeploySource, readDeploySource } from './deploy-source.js'
 import { type Chosen, chooseWorker, chosenLine, WORKER_URL_DEFAULT, WORKER_URL_VARIABLE } from './deploy-worker.js'
 import { note, printJson, printLine } from './print.js'
@@ -72,8 +72,7 @@ async function deploy(module: string, options: Options, around: Around): Promise
   }
   const worker = await chooseWorker({ client, location_name, asked: said, environment: around.environment })
   const asked = { ...askedOf(options, worker, members), ...commandedBy(options, around, members) }
-  const path = `/code-locations/${encodeURIComponent(location_name)}/deploy`
-  const planned = await client.post<DeployAnswer>(path, asked, { query: { dry_run: true } })
+  const planned = await planDeploy({ client, location_name, asked })
   if (!session.json) for (const line of planLines(planned.diff, location_name, session.screen)) printLine(line)
   if (!session.json) printLine(chosenLine(worker))
   if (isEmptyDiff(planned.diff)) {
@@ -82,10 +81,7 @@ async function deploy(module: string, options: Options, around: Around): Promise
       : printLine(`Nothing to deploy: version ${planned.location_version} is what you have.`)
   }
   if (options.dryRun === true) return session.json ? printJson({ ...planned, worker }) : note('Nothing was deployed: this is a dry run.')
-  const body = { ...asked, expected_location_version: planned.location_version }
-  const query = { wait: options.wait }
-  const sent = await client.post<DeployAnswer>(path, body, { query, idempotency_key: randomUUID() })
-  const answer = await settledDeploy(session, sent)
+  const answer = await deployPlanned({ client, location_name, asked }, planned, options)
   assertTaken(answer.outcome, `The deploy of ${location_name}`)
   if (session.json) printJson({ ...answer, worker })
   else report(location_name, answer)
@@ -108,13 +104,6 @@ function askedOf({ queue, codeVersion }: Options, chosen: Chosen, members: Deplo
     ...(queue === undefined ? {} : { worker_queue: queue }),
     ...(codeVersion === undefined ? {} : { code_version: codeVersion }),
   }
-}
-
-/** The answer was given before its outcome: it has the version that the deploy was made for. */
-async function settledDeploy(session: Session, sent: DeployAnswer): Promise<DeployAnswer> {
-  const answer = await settled(session, sent)
-  if (answer === sent) return sent
-  return { ...answer, location_version: sent.location_version + (answer.outcome?.kind === 'applied' ? 1 : 0) }
 }
 
 function report(location_name: string, { location_version, outcome }: DeployAnswer): void {
