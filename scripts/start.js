@@ -3,7 +3,7 @@
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { DIST, ROOT } from './build-state.js'
@@ -54,7 +54,7 @@ async function start() {
   const output = join(options.data, 'quickstart')
   const environment = { ...process.env, SERVO_QUICKSTART_OUTPUT: output }
   const stop = createStop(environment, say)
-  const dev = await startDev({ module: MODULE, location_name: LOCATION, options, environment, say, stop })
+  const dev = await startDev({ module: relative(process.cwd(), MODULE), location_name: LOCATION, options, environment, say, stop })
   if (dev === undefined) return
   console.log(dev.summary)
   const isDone = await materialize({ dev, environment, signal: stop.signal })
@@ -65,8 +65,7 @@ async function start() {
 /** Whether all of it is there. A deploy or a run that fails is something to look at, and no reason to take everything down. */
 async function materialize({ dev, environment, signal }) {
   const servo = (...args) => command(args, { env: { ...environment, SERVO_API: dev.api_url }, dev, signal })
-  // Its slots are what the worker says.
-  if (!(await servo('deploy', MODULE, '--worker-url', dev.worker_url))) return false
+  if (!dev.is_deployed) return false
   const { createApiClient, firstToken } = await import(`${DIST}/cli/client.js`)
   try {
     const client = createApiClient({ url: dev.api_url, token: firstToken(environment.SERVO_API_TOKEN) })
@@ -125,7 +124,6 @@ const told = ({ export_line }) => (export_line === undefined ? '' : `, after\n  
 const whatFailed = (dev) => `
 The quickstart was not materialized: what was said is above. Servo goes on, at ${dev.api_url}; the logs are in the data folder.
 Mend ${SHOWN_MODULE}, or what it reads, then in another terminal${told(dev)}
-  npx servo deploy ${SHOWN_MODULE}
   npx servo run start group:shop --partitions ${DAYS} --wait
 or stop and start again, which tries it once more.
 Ctrl-C stops everything.`
@@ -142,7 +140,7 @@ Try next, in another terminal${told(dev)}${dev.export_line === undefined ? ':' :
   npx servo run logs last
   npx servo schedule ticks quickstart --wait 90s
 
-Edit ${SHOWN_MODULE}, then \`npx servo deploy ${SHOWN_MODULE}\` and run it again.
+Edit ${SHOWN_MODULE}: it is loaded and deployed when you save it. Then run it again.
 Ctrl-C stops everything; npm start goes on from here.`
 
 start().then(

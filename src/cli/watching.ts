@@ -55,5 +55,6 @@ export function createPatience(given: { readonly hasAnswered: boolean } = { hasA
   }
 }
 
-const isPassing = (error: unknown): boolean =>
+/** The same may be answered a moment later. */
+export const isPassing = (error: unknown): boolean =>
   isOperatingError(error, 'unavailable') || (error instanceof ApiError && [429, 503].includes(error.problem.status))

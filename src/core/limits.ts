@@ -120,9 +120,10 @@ export const WORKER_SLOTS_DEFAULT = 8
 
 /** Attempts that a worker keeps beyond its slots, for each slot: where there is one publish a second, a slot has three seconds of
  *  work, down to tasks of a tenth of a second. */
-export const PREFETCH_PER_SLOT = 32
+const PREFETCH_PER_SLOT = 32
 /** Of one worker, whatever its slots: it holds their dispatches in memory, and the largest are 2 MB. */
-export const PREFETCH_MAX = 256
+const PREFETCH_MAX = 256
+export const prefetchOf = (slots: number): number => Math.min(slots * PREFETCH_PER_SLOT, PREFETCH_MAX)
 /** Of a location, over all of its workers: those of several full ones, within the cap that a workspace has. */
 export const LOCATION_PREFETCH_MAX = 1_000
 /** Prefetched attempts are to last for so many publishes of the shortest interval. One passes until they are handed over and one until

@@ -16,6 +16,7 @@ import { refuseBusyPorts } from '../../src/cli/local/dev/ports.js'
 import { identityIn, identityOf, isRunning } from '../../src/cli/local/dev/process-identity.js'
 import { endLeftOver, openRecords } from '../../src/cli/local/dev/records.js'
 import { forgetTemporal, noteTemporal, runningTemporal } from '../../src/cli/local/dev/running-temporal.js'
+import { summaryText } from '../../src/cli/local/dev/summary.js'
 import { type Kept, keepRunning } from '../../src/cli/local/dev/supervisor.js'
 import { watchCode } from '../../src/cli/local/dev/watch.js'
 import { freePort } from '../fixtures/free-port.js'
@@ -131,6 +132,46 @@ describe('Temporal', () => {
   })
 })
 
+describe('the summary', () => {
+  const up = {
+    api_url: 'http://127.0.0.1:7800',
+    temporal_address: '127.0.0.1:7233',
+    ui_url: 'http://127.0.0.1:8233',
+    worker: { url: 'http://127.0.0.1:7801', is_serving: true },
+    data_folder: '/data',
+    export_line: undefined,
+    failing: [],
+  }
+
+  test('says where everything is', () => {
+    expect(summaryText(up)).toBe(
+      [
+        'Servo is up.',
+        '  API       http://127.0.0.1:7800   (http://127.0.0.1:7800/openapi.json)',
+        '  Temporal  http://127.0.0.1:8233',
+        '  worker    http://127.0.0.1:7801',
+        '  data      /data',
+      ].join('\n'),
+    )
+  })
+
+  test.each([
+    [
+      'a process that ends again and again',
+      { failing: ['automation'] },
+      /^Servo is up without its automation, which ended and is started again/,
+    ],
+    [
+      'a worker without code',
+      { worker: { ...up.worker, is_serving: false } },
+      / worker {4}http:\S+ {3}\(it serves nothing yet: why is above\)$/m,
+    ],
+    ['a server that is not its own', { ui_url: undefined }, /^ {2}Temporal {2}127\.0\.0\.1:7233, as TEMPORAL_ADDRESS says$/m],
+  ])('does not pass over %s', (_, more, line) => {
+    expect(summaryText({ ...up, ...more })).toMatch(line)
+  })
+})
+
 describe('the lock of a data folder', () => {
   const file = () => join(folder, 'dev.pid')
 
@@ -229,17 +270,6 @@ describe('the identity of a process', () => {
 })
 
 describe('a process that is kept running', () => {
-  /** It ends, after SIGTERM, when the file `go` is there, and counts its starts and the signals that it got. */
-  const SCRIPT = `
-    const { appendFileSync, existsSync } = require('node:fs')
-    let isTold = false
-    process.on('SIGTERM', () => {
-      isTold = true
-      appendFileSync('signals', 's')
-    })
-    appendFileSync('starts', 's')
-    // It looks for its condition.
-    setInterval(() => existsSync('go') && isTold && process.exit(0), 10)`
   const countIn = (name: string) => (existsSync(join(folder, name)) ? readFileSync(join(folder, name), 'utf8').length : 0)
   const keep = (script: string, stop_grace_ms = 40_000): Kept => {
     const args = ['-e', `process.chdir(${JSON.stringify(folder)}); ${script}`]
@@ -248,29 +278,6 @@ describe('a process that is kept running', () => {
     open.push(kept)
     return kept
   }
-
-  test('is renewed once, however often that is asked for while it ends', async () => {
-    const kept = keep(SCRIPT)
-    await until('it is started', () => countIn('starts') === 1)
-    const renewals = [kept.renew(), kept.renew()]
-    await until('it was told', () => countIn('signals') === 1)
-    renewals.push(kept.renew())
-    writeFileSync(join(folder, 'go'), '')
-    expect(await Promise.all(renewals)).toEqual([true, true, true])
-    await until('the new one is started', () => countIn('starts') === 2)
-    expect([countIn('signals'), said]).toEqual([1, []])
-  })
-
-  test('is not told again where it is stopped while it ends', async () => {
-    const kept = keep(SCRIPT)
-    await until('it is started', () => countIn('starts') === 1)
-    const renewal = kept.renew()
-    await until('it was told', () => countIn('signals') === 1)
-    const stopped = kept.stop()
-    writeFileSync(join(folder, 'go'), '')
-    await stopped
-    expect([await renewal, countIn('signals'), countIn('starts')]).toEqual([false, 1, 1])
-  })
 
   test('is killed where it does not end, with what it has started', async () => {
     const kept = keep(
@@ -288,12 +295,10 @@ describe('a process that is kept running', () => {
     await until('its child is gone', () => grandchild !== undefined && !isRunning(grandchild))
   })
 
-  test('that ends for the same reason is told of once, and a renewal does not wait for the pause', async () => {
+  test('that ends for the same reason is told of once', async () => {
     const kept = keep("require('node:fs').appendFileSync('starts', 's'); console.log('broken'); process.exit(1)")
     await until('it was started three times', () => countIn('starts') >= 3)
-    const before = countIn('starts')
-    expect(await kept.renew()).toBe(true)
-    await until('it is started again', () => countIn('starts') > before)
+    expect(kept.endings()).toBeGreaterThanOrEqual(2)
     expect(said).toHaveLength(1)
     expect(said[0]).toContain('kept ended (exit code 1) and is started again.')
   })

@@ -1,5 +1,5 @@
-// The loop of somebody who writes assets: `servo dev`, deploy, run, edit, and the run shows what was edited. Settings of a
-// cluster in the terminal do not reach the server that `servo dev` starts.
+// The loop of somebody who writes assets: `servo dev`, run, edit, and the run shows what was edited, whose definitions are
+// deployed too. Settings of a cluster in the terminal do not reach the server that `servo dev` starts.
 
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -34,7 +34,9 @@ const word = asset({ key: 'word', deps: [], run: async () => writeFileSync(${JSO
 ${more}export default defineCodeLocation({ name: 'edited', assets: [word${more === '' ? '' : ', added'}] })
 `,
   )
-const writeText = (text: string) => writeFileSync(join(folder, 'lib', 'text.mjs'), `export const text = '${text}'\n`)
+const ADDED = "const added = asset({ key: 'added', deps: [word], run: async () => undefined })\n"
+const text = join(folder, 'lib', 'text.mjs')
+const writeText = (more: string) => writeFileSync(text, `export const text = '${more}'\n`)
 
 test(
   'an edited module is what the next run runs',
@@ -56,20 +58,22 @@ test(
       await servo('run', 'start', 'word', '--wait')
       return readFileSync(shown, 'utf8')
     }
-    const children = started.children()
+    const workerId = () => started.children().get('worker')?.pid
+    const first = workerId()
     const renewed = async (count: number) => {
       await until('the worker serves what was edited', () => started.output().split('The worker serves').length > count)
-      expect(started.children().get('worker')?.pid).not.toBe(children.get('worker')?.pid)
+      expect(workerId()).not.toBe(first)
     }
 
+    expect(started.output()).toContain('Deployed edited, version 1: + word.')
     expect(await servo('deploy', module)).toContain(
-      `Worker ${environment.SERVO_WORKER_URL} (SERVO_WORKER_URL), 8 slots (as the worker says).`,
+      `Worker ${environment.SERVO_WORKER_URL} (as deployed before), 8 slots (as the worker says), up to 256 attempts ahead (as the worker says).\nNothing to deploy`,
     )
     expect(await ran()).toBe('first')
 
-    write('second', "const added = asset({ key: 'added', deps: [word], run: async () => undefined })\n")
+    write('second', ADDED)
     await renewed(1)
-    expect(await servo('deploy', module)).toContain('+ added')
+    await started.said('Deployed edited, version 2: + added.')
     expect(await ran()).toBe('second')
     await servo('run', 'start', 'added', '--wait')
 
@@ -78,12 +82,25 @@ test(
     await renewed(2)
     expect(await ran()).toBe('second and more')
 
-    // Code that cannot be loaded is said once, and mending it is enough.
-    write("broken'")
-    await started.said('worker ended (exit code 2) and is started again.')
-    write('mended')
+    // Code that cannot be loaded takes nothing away: the worker goes on, and says why it is not the newest.
+    const working = workerId()
+    writeFileSync(text, "export const text = ''\nconst x = {\n")
+    const problem = `${module} could not be loaded: ${text}:2: Unexpected end of input. Mend this line.`
+    await started.said(`${problem}\nThe worker goes on with the code from before.`)
+    const health = await fetch(`${environment.SERVO_WORKER_URL}/healthz`)
+    expect(await health.json()).toMatchObject({ status: 'ok', code_problem: problem })
+    expect(await ran()).toBe('second and more')
+    expect(workerId()).toBe(working)
+    writeText(' and most')
     await renewed(3)
-    expect(await ran()).toBe('mended and more')
+    expect(await ran()).toBe('second and most')
+
+    // Nobody has looked at this plan: what is not in the module stays.
+    write('third')
+    await renewed(4)
+    await started.said(`Kept, though ${module} does not have it any more: added. \`servo deploy ${module}\` removes it.`)
+    expect(await servo('asset', 'list')).toContain('added')
+    expect(await servo('deploy', module)).toContain('- added')
 
     const last = started.children()
     started.signalGroup('SIGINT')

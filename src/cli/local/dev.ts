@@ -13,7 +13,7 @@ import { note, printLines } from './print.js'
 
 export function addDevCommand(command: Command, environment: Environment): void {
   withPorts(command)
-    .argument('[module]', 'the module with your code location: it is served by a worker; deploy it with `servo deploy`')
+    .argument('[module]', 'the module with your code location: it is served by a worker, and deployed at the start and when you change it')
     .option('--data <folder>', 'where the ledger, logs and secrets of this project are kept', '.servo')
     .option(
       '--slots <count>',
@@ -21,8 +21,9 @@ export function addDevCommand(command: Command, environment: Environment): void 
       (text: string) => String(parseCount(text)),
       String(WORKER_SLOTS_DEFAULT),
     )
+    .option('--no-deploy', 'deploy nothing: `servo deploy` does it when you say so')
     .description('run everything on this machine: Temporal, the loops, the API, and a worker for your module')
-    .addHelpText('after', '\nExample:\n  servo dev ./pipeline.ts\n  servo deploy ./pipeline.ts     (in another terminal)')
+    .addHelpText('after', '\nExample:\n  servo dev ./pipeline.ts\n  servo run start group:shop --wait     (in another terminal)')
     .action(async (module: string | undefined, options: DevOptions) => {
       const location_name = module === undefined ? undefined : (await loadModule(module)).name
       const stop = createStop(environment, note)

@@ -1,7 +1,7 @@
 // `servo worker`: serves the code location of a module over HTTP until it is told to stop.
 
 import { hostname } from 'node:os'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { systemClock, systemRandom } from '../../bin/clock.js'
 import { readTracing, readWorkerConfig, type WorkerConfig } from '../../bin/config.js'
 import { openIdentity, openVerifier } from '../../bin/oidc-config.js'
@@ -11,14 +11,17 @@ import { isLoopback } from '../../core/host.js'
 import { WORKER_SLOTS_DEFAULT } from '../../core/limits.js'
 import { isLocationSecret } from '../../core/location-secret.js'
 import type { Secret } from '../../core/run-id.js'
+import type { CodeLocation } from '../../sdk/code-location.js'
 import { readSecrets, SECRETS_VARIABLE } from '../../sdk/worker/secrets.js'
 import { startWorker, type Worker, type WorkerOptions } from '../../sdk/worker/worker.js'
 import { parseCount, parsePort } from '../arguments.js'
 import { DONE, UsageError } from '../exit-code.js'
+import { sourceOf } from './deploy-source.js'
 import { reportForeignExit } from './foreign-exit.js'
 import { loadModule } from './load-module.js'
 import { counted, note, printJson, printLine } from './print.js'
 import { configured } from './server-options.js'
+import { openStandby, type Standby } from './standby.js'
 import { untilSignal } from './until-signal.js'
 import { addWorkerSecretCommand } from './worker-secret.js'
 
@@ -30,6 +33,7 @@ type WorkerCommandOptions = {
   readonly grace: number
   readonly apiUrl?: string
   readonly json?: boolean
+  readonly standby?: boolean
 }
 
 const PORT = 7801
@@ -45,6 +49,7 @@ export function addWorkerCommand(group: Command, environment: Environment): void
     .option('--grace <seconds>', 'how long attempts may go on after it is told to stop', parseCount, GRACE_SECONDS)
     .option('--api-url <url>', 'the API that it reports to, and no other; several are separated by commas [SERVO_API_URL]')
     .option('--json', 'print one JSON value for programs')
+    .addOption(new Option('--standby', 'load the module, and listen when the process that started this one says so').hideHelp())
     .addHelpText(
       'after',
       `\n${SECRETS_VARIABLE}=key_id:secret[,key_id:secret] makes it take signed dispatches only; \`servo worker secret LOCATION\` prints it.\nSERVO_DELIVERY_OIDC_AUDIENCE=audience makes it ask for the OIDC token of a queue, too: docs/cloud-tasks.md.`,
@@ -80,10 +85,13 @@ async function serve(module: string, options: WorkerCommandOptions, settings: Se
   const { secrets, traces_url, delivery_oidc, identity, api_urls, allowed_hosts } = settings
   // Before the module is loaded: who starts a process may stop it at any time.
   const stop = untilSignal()
-  const location = await loadModule(module)
+  const standby = options.standby === true ? openStandby() : undefined
+  const location = await loadFor(standby, module)
   // What a user's code forgets to await must not end the attempts beside it.
   process.on('unhandledRejection', (error) => note(`A promise of the code was rejected, and nobody waited for it: ${messageOf(error)}`))
   if (secrets.length > 0 && !secrets.some(isLocationSecret)) note(ofInstallation(location.name))
+  const isTold = standby === undefined || (await Promise.race([standby.untilTold(sourceOf(location)), stop.stopped]))
+  if (isTold !== true) process.exit(DONE)
   const attributes = { 'servo.location': location.name }
   const tracing = await openSharedTracing({ traces_url, service_name: 'servo-worker', attributes, log: note })
   const worker = await listen({
@@ -97,6 +105,7 @@ async function serve(module: string, options: WorkerCommandOptions, settings: Se
     allowed_hosts,
     proof: delivery_oidc === undefined ? undefined : await openVerifier(delivery_oidc, systemClock),
     identity: identity === undefined ? undefined : await openIdentity(identity, systemClock),
+    ...(standby === undefined ? {} : { codeProblem: standby.codeProblem }),
     worker_id: `${hostname()}:${process.pid}`,
     clock: systemClock,
     random: systemRandom(),
@@ -106,6 +115,7 @@ async function serve(module: string, options: WorkerCommandOptions, settings: Se
   const asset_count = location.assets.length
   if (json === true) printJson({ url: worker.url, location_name: location.name, asset_count, slots, signed: secrets.length > 0 })
   else printLine(`Serving ${location.name} with ${counted(asset_count, 'asset')} on ${worker.url}, ${counted(slots, 'slot')}.`)
+  standby?.listening()
   const forgetExit = reportForeignExit((code) => note(`servo: ${exitedSentence(module, code)}`))
   await stop.stopped
   note(`Stopping: attempts have ${grace} s to finish. A second signal ends them at once.`)
@@ -114,6 +124,20 @@ async function serve(module: string, options: WorkerCommandOptions, settings: Se
   forgetExit()
   // Code that does not heed its signal, or a connection of the module, would keep the process.
   process.exit(DONE)
+}
+
+async function loadFor(standby: Standby | undefined, module: string): Promise<CodeLocation> {
+  if (standby === undefined) return loadModule(module)
+  const say = (line: string) => {
+    note(line)
+    standby.failed(line)
+  }
+  try {
+    return await loadModule(module, say)
+  } catch (error) {
+    standby.failed(messageOf(error))
+    throw error
+  }
 }
 
 const exitedSentence = (module: string, code: number): string =>

@@ -3,7 +3,7 @@
 import { once, setMaxListeners } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import type { WorkerHealth } from '../../api/contract/worker.js'
-import { PREFETCH_MAX, PREFETCH_PER_SLOT } from '../../core/limits.js'
+import { prefetchOf } from '../../core/limits.js'
 import type { Secret } from '../../core/run-id.js'
 import { MINUTE_MS, SECOND_MS } from '../../core/time.js'
 import type { RandomBytes } from '../../core/ulid.js'
@@ -80,7 +80,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     return line
   }
   const deps = { ...options, call_timeout_ms, completed_within_ms, lineTo, closed: closed.signal }
-  const { prefetch = Math.min(slots * PREFETCH_PER_SLOT, PREFETCH_MAX) } = options
+  const { prefetch = prefetchOf(slots) } = options
   const roster = createRoster({ location, slots, prefetch, start: (dispatch, asset) => startAttempt(deps, dispatch, asset) })
   const server = createWorkerServer({
     secrets,

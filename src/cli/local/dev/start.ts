@@ -2,13 +2,9 @@
 // earlier one was is where it was.
 
 import type { ChildProcess } from 'node:child_process'
-import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Environment } from '../../../bin/config.js'
-import { messageOf } from '../../../core/errors.js'
-import type { Scope } from '../../../core/ids.js'
 import { WORKER_SLOTS_DEFAULT } from '../../../core/limits.js'
-import { locationSecretsText } from '../worker-secret.js'
 import { type DataFolder, openDataFolder } from './data-folder.js'
 import { exportLine } from './exports.js'
 import { startGuard } from './guard.js'
@@ -16,12 +12,18 @@ import { type Ports, parsePort, refuseBusyPorts } from './ports.js'
 import { untilAnswers } from './ready.js'
 import { endLeftOver, openRecords } from './records.js'
 import { forgetTemporal, noteTemporal } from './running-temporal.js'
+import { type ServedModule, serveModule } from './served-module.js'
 import type { Stop } from './stop.js'
+import { type DevSummary, summaryText } from './summary.js'
 import { type Kept, keepRunning } from './supervisor.js'
 import { type FoundTemporal, findTemporal, type KeptTemporal, keepTemporal, refuseMissingTemporal, temporalSettings } from './temporal.js'
-import { watchCode } from './watch.js'
 
-export type DevOptions = Ports & { readonly data: string; readonly slots: string }
+export type DevOptions = Ports & {
+  readonly data: string
+  readonly slots: string
+  /** Of its module, at the start and on each change. */
+  readonly deploy: boolean
+}
 
 /** What `servo dev` has where nobody says otherwise. No module here reads it: `npm start` does, in scripts/start.js. */
 export const DEV_DEFAULTS: DevOptions = {
@@ -31,6 +33,7 @@ export const DEV_DEFAULTS: DevOptions = {
   uiPort: '8233',
   data: '.servo',
   slots: String(WORKER_SLOTS_DEFAULT),
+  deploy: true,
 }
 
 type Dev = {
@@ -40,6 +43,8 @@ type Dev = {
   readonly summary: string
   /** What commands in another terminal have to be told; undefined: nothing. */
   readonly export_line: string | undefined
+  /** Whether the definitions of the module are deployed; false as well where nobody asked for that. */
+  readonly is_deployed: boolean
   /** For a command beside it: it ends with this process, however that ends. */
   readonly adopt: (child: ChildProcess) => void
   /** Resolves when a signal has come and all of it has ended, in order. */
@@ -103,10 +108,10 @@ async function startAll(request: Prepared): Promise<Dev | undefined> {
   const records = openRecords(data.path)
   const guard = startGuard(data, records)
   const kept: Kept[] = []
-  const open: { temporal?: KeptTemporal; watching?: { readonly stop: () => void } } = {}
+  const open: { temporal?: KeptTemporal; module?: ServedModule } = {}
   const end = async (): Promise<void> => {
-    open.watching?.stop()
     // Who is asked for work ends before who asks for it; Temporal ends when nobody speaks to it any more.
+    await open.module?.stop()
     for (const each of kept.toReversed()) await each.stop()
     await open.temporal?.stop()
     forgetTemporal(data.path)
@@ -123,24 +128,32 @@ async function startAll(request: Prepared): Promise<Dev | undefined> {
     const temporal = await keepTemporal({ found, data, records, ports: { port: ports.temporal, ui_port: ports.ui }, signal, say })
     open.temporal = temporal
     noteTemporal(data.path, temporal.address)
-    const keep = (name: string, args: readonly string[], settings: Settings): Kept => {
-      const program = { name, command: process.execPath, args: [SERVO, name, ...args], environment: settings, log_file: data.logFile(name) }
-      const running = keepRunning(program, { say, records })
-      kept.push(running)
-      return running
-    }
     const { api_url, worker_url } = urlsOf(ports)
     const settings = serverSettings(request, temporal)
-    keep('automation', [], settings)
+    const keep = (name: string, environment: Environment): void => {
+      const program = { name, command: process.execPath, args: [SERVO, name], environment, log_file: data.logFile(name) }
+      kept.push(keepRunning(program, { say, records }))
+    }
+    keep('automation', settings)
     // It signs nothing.
-    keep('api', [], { ...settings, SERVO_WORKER_SECRETS: undefined })
-    const api = { url: `${api_url}/readyz`, what: 'The API', log_file: data.logFile('api'), signal }
-    const worker = keepWorker(request, keep)
-    if (worker !== undefined) open.watching = worker
-    await Promise.all([untilAnswers(api), worker?.untilReady()])
+    keep('api', { ...settings, SERVO_WORKER_SECRETS: undefined })
+    const { module, location_name, options } = request
+    const isUp = untilAnswers({ url: `${api_url}/readyz`, what: 'The API', log_file: data.logFile('api'), signal })
+    if (module !== undefined) {
+      const served = { module, location_name, options, environment: temporalSettings(found, request.environment) }
+      const urls = { api_url, worker_url, port: ports.worker }
+      open.module = serveModule({ ...served, ...urls, servo: SERVO, data, records, say, signal, isUp })
+    }
+    await isUp
+    const is_serving = (await open.module?.serving) ?? false
+    const is_deployed = (await open.module?.deployed) ?? false
+    signal.throwIfAborted()
     return devOf(request, temporal, {
       api_url,
       worker_url,
+      is_serving,
+      is_deployed,
+      failing: kept.filter(({ endings }) => endings() > 0).map(({ name }) => name),
       adopt(child) {
         records.add('command', child.pid)
         child.once('exit', () => records.remove('command'))
@@ -173,68 +186,12 @@ function serverSettings({ environment, data, found, ports }: Prepared, { address
   }
 }
 
-const scopeIn = ({ SERVO_TENANT, SERVO_WORKSPACE }: Environment): Scope => ({
-  tenant_id: SERVO_TENANT || 'default',
-  workspace_id: SERVO_WORKSPACE || 'default',
-})
+type Started = Omit<Dev, 'ui_url' | 'summary' | 'export_line'> & Pick<DevSummary, 'failing'> & { readonly is_serving: boolean }
 
-const WITHOUT_SECRETS = { SERVO_SECRETS: undefined, SERVO_API_TOKEN: undefined, TEMPORAL_API_KEY: undefined }
-
-type Settings = Environment | (() => Environment)
-type Keep = (name: string, args: readonly string[], settings: Settings) => Kept
-type KeptWorker = { readonly untilReady: () => Promise<void>; readonly stop: () => void }
-
-/** The worker of the module, and the watch that renews it; nothing where there is no module. */
-function keepWorker(request: Prepared, keep: Keep): KeptWorker | undefined {
-  const { module, environment, data, found, options, ports, say, stop } = request
-  if (module === undefined) return undefined
-  let location_name = request.location_name ?? ''
-  // It runs a user's code, which must not be able to sign for other locations, or to make tokens of its own.
-  const settings = (): Environment => ({
-    ...temporalSettings(found, environment),
-    ...WITHOUT_SECRETS,
-    SERVO_API_URL: urlsOf(ports).api_url,
-    SERVO_WORKER_SECRETS: locationSecretsText(data.secrets.SERVO_WORKER_SECRETS, { ...scopeIn(environment), location_name }),
-  })
-  const worker = keep('worker', [resolve(module), '--port', String(ports.worker), '--slots', options.slots], settings)
-  const { signal } = stop
-  const untilReady = async (): Promise<void> => {
-    const url = `${urlsOf(ports).worker_url}/healthz`
-    const health = await untilAnswers({ url, what: 'The worker', log_file: data.logFile('worker'), signal })
-    const served = (JSON.parse(health) as { readonly location_name: string }).location_name
-    if (served === location_name) return
-    // The location has another name since it was edited, and so another secret.
-    location_name = served
-    if (await worker.renew()) await untilReady()
-  }
-  let changes = 0
-  const renew = async (): Promise<void> => {
-    changes += 1
-    const change = changes
-    say(`${module} or what is beside it has changed: the worker starts anew as soon as what runs in it has ended.`)
-    try {
-      if (!(await worker.renew())) return
-      await untilReady()
-      if (change === changes) say(`The worker serves ${module} as it is now. \`servo deploy ${module}\` makes its definitions known.`)
-    } catch (error) {
-      if (change === changes && !signal.aborted) say(messageOf(error))
-    }
-  }
-  const watching = watchCode({ module: resolve(module), data_folder: data.path, onChange: () => void renew(), say })
-  return { untilReady, stop: watching.stop }
-}
-
-function devOf({ module, data }: Prepared, { address, ui_url }: KeptTemporal, rest: Omit<Dev, 'ui_url' | 'summary' | 'export_line'>): Dev {
+function devOf({ module, data }: Prepared, { address, ui_url }: KeptTemporal, { failing, is_serving, ...rest }: Started): Dev {
   const { api_url } = rest
-  const worker_url = module === undefined ? undefined : rest.worker_url
-  const export_line = exportLine({ api_url, worker_url, data_folder: data.path })
-  const summary = [
-    'Servo is up.',
-    `  API       ${api_url}   (${api_url}/openapi.json)`,
-    `  Temporal  ${ui_url ?? `${address}, as TEMPORAL_ADDRESS says`}`,
-    ...(worker_url === undefined ? [] : [`  worker    ${worker_url}`]),
-    `  data      ${data.path}`,
-    ...(export_line === undefined ? [] : [`  commands in other terminals reach it after: ${export_line}`]),
-  ].join('\n')
+  const worker = module === undefined ? undefined : { url: rest.worker_url, is_serving }
+  const export_line = exportLine({ api_url, worker_url: worker?.url, data_folder: data.path })
+  const summary = summaryText({ api_url, temporal_address: address, ui_url, worker, data_folder: data.path, export_line, failing })
   return { ...rest, ui_url, export_line, summary }
 }
