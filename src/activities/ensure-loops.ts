@@ -75,14 +75,15 @@ async function eachOf<T>(list: readonly T[], at_once: number, work: (each: T) =>
 }
 
 /** At the start of a process: a new version of the fold publishes a checkpoint at once, idle or not. */
-export async function pokeWorkspace({ client, scope }: Pick<EnsureDeps, 'client' | 'scope'>): Promise<void> {
-  await client.workflow.getHandle(workflowId(scope, 'workspace')).signal(pokeSignal)
-}
+export const pokeWorkspace = ({ client, scope }: LoopsDeps): Promise<void> => pokeLoop(client, workflowId(scope, 'workspace'))
+
+export const pokeSchedule = ({ client, scope }: LoopsDeps, schedule_id: string): Promise<void> =>
+  pokeLoop(client, workflowId(scope, 'schedule', schedule_id))
 
 /** One that is not there is started by ensureLoops. */
-export async function pokeSchedule({ client, scope }: LoopsDeps, schedule_id: string): Promise<void> {
+async function pokeLoop(client: Client, id: string): Promise<void> {
   try {
-    await client.workflow.getHandle(workflowId(scope, 'schedule', schedule_id)).signal(pokeSignal)
+    await client.workflow.getHandle(id).signal(pokeSignal)
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error
   }

@@ -1,55 +1,56 @@
-// Looks after the loops for as long as a process lives: at once, again and again, and soon after a look that failed. A
+// Looks after the loops for as long as a session lives: at once, again and again, and soon after a look that failed. A
 // Temporal that came back empty says nothing of it, so the looks themselves are what brings its loops back.
 
 import { messageOf } from '../core/errors.js'
 import { type Clock, SECOND_MS } from '../core/time.js'
 
 type KeepEnsuredDeps = {
+  /** Its sleep ends when `closed` is aborted. */
   readonly clock: Pick<Clock, 'sleep'>
+  readonly closed: AbortSignal
   /** The kinds of the loops that were missing, and are started now. */
   readonly ensure: () => Promise<readonly string[]>
   /** For loops that ran already when this process came, or when Temporal did: pokes were lost meanwhile. */
   readonly poke: () => Promise<void>
   readonly log: (message: string) => void
+  /** Called after each look, with the error of one that failed. */
+  readonly onLooked?: (error: unknown) => void
 }
 
 /** One listing: this is how long a workspace stands still when its loops are lost under a running process. */
 const ENSURE_EVERY_MS = 20 * SECOND_MS
 /** A Temporal that does not answer may be back at any moment. */
-const AFTER_FAILURE_MS = 2 * SECOND_MS
+const AFTER_FAILURE_FIRST_MS = 2 * SECOND_MS
+const AFTER_FAILURE_LONGEST_MS = 10 * SECOND_MS
 
-export function keepEnsured({ clock, ensure, poke, log }: KeepEnsuredDeps): { readonly stop: () => void } {
-  let isStopped = false
+/** Resolves when it has ended. */
+export async function keepEnsured({ clock, closed, ensure, poke, log, onLooked }: KeepEnsuredDeps): Promise<void> {
   let isPoked = false
-  let isFailing = false
+  /** Looks that failed in a row. */
+  let failures = 0
 
   async function look(): Promise<void> {
     const started = await ensure()
     for (const line of startedLines(started)) log(line)
     if (!isPoked && !started.includes('workspace')) await poke()
     isPoked = true
-    isFailing = false
+    failures = 0
   }
 
-  async function go(): Promise<void> {
-    while (!isStopped) {
-      try {
-        await look()
-        await clock.sleep(ENSURE_EVERY_MS)
-      } catch (error) {
-        // Once for every time that it fails: the looks go on.
-        if (!isFailing && !isStopped) log(`The loops could not be looked after now, and will be again in a moment: ${messageOf(error)}`)
-        isFailing = true
-        isPoked = false
-        await clock.sleep(AFTER_FAILURE_MS)
-      }
+  while (!closed.aborted) {
+    try {
+      await look()
+      onLooked?.(undefined)
+      await clock.sleep(ENSURE_EVERY_MS)
+    } catch (error) {
+      if (closed.aborted) return
+      // Once for every time that it fails: the looks go on.
+      if (failures === 0) log(`The loops could not be looked after now, and will be again in a moment: ${messageOf(error)}`)
+      onLooked?.(error)
+      isPoked = false
+      await clock.sleep(Math.min(AFTER_FAILURE_FIRST_MS * 2 ** failures, AFTER_FAILURE_LONGEST_MS))
+      failures += 1
     }
-  }
-  void go()
-  return {
-    stop() {
-      isStopped = true
-    },
   }
 }
 

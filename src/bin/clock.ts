@@ -2,19 +2,21 @@
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { withAnySignal } from '../activities/any-signal.js'
 import type { Clock } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  sleep: (duration_ms) => new Promise((resolve) => setTimeout(resolve, duration_ms)),
+  sleep: (duration_ms, until) => sleep(duration_ms, undefined, until === undefined ? {} : { signal: until }).catch(() => undefined),
 }
 
 /** The same clock, whose sleep ends with the signal: what goes on until then holds up no process that ends. */
 export const clockUntil = (clock: Clock, signal: AbortSignal): Clock => ({
   ...clock,
-  sleep: (duration_ms) => sleep(duration_ms, undefined, { signal }).catch(() => undefined),
+  sleep: (duration_ms, until) =>
+    until === undefined ? clock.sleep(duration_ms, signal) : withAnySignal([signal, until], (any) => clock.sleep(duration_ms, any)),
 })
 
 /** Drawn from the system a few thousand bytes at a time: ids are made for every event and batch. */

@@ -1,18 +1,12 @@
 // What a process that runs loops needs of Temporal. The API leaves it out: it loads the SDK's native core.
 
 import { DefaultLogger, makeTelemetryFilterString, NativeConnection, Runtime } from '@temporalio/worker'
-import { messageOf, unavailable } from '../core/errors.js'
+import { messageOf } from '../core/errors.js'
 import type { TemporalConfig } from './config.js'
 import { connectionOptions } from './temporal.js'
 
 /** For workers, which need the server to be there. */
-export async function connectWorker(config: TemporalConfig): Promise<NativeConnection> {
-  try {
-    return await NativeConnection.connect(connectionOptions(config))
-  } catch (error) {
-    throw unavailable(`Temporal at ${config.address} does not answer: ${messageOf(error)}`, error)
-  }
-}
+export const connectWorker = (config: TemporalConfig): Promise<NativeConnection> => NativeConnection.connect(connectionOptions(config))
 
 /** What the SDK says goes where the process's own lines go; it counts its states aloud, which nobody needs. */
 export function installRuntime(log: (message: string) => void): void {

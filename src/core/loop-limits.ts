@@ -1,6 +1,6 @@
 // Bounds of the loops in Temporal: how soon and how often they look, how many at once, and how long a run of one is.
 
-import { HOUR_MS, SECOND_MS } from './time.js'
+import { HOUR_MS, MINUTE_MS, SECOND_MS } from './time.js'
 
 /** After an instant, until a schedule's loop looks for itself: by then the turn that decided it is published, as a rule, and
  *  the look costs that turn nothing. A loop that finds nothing decided calls for a turn. */
@@ -25,3 +25,18 @@ export const LOOP_SIGNALS_AT_ONCE = 16
 /** Turns of a workspace's loop before it begins anew. A poke that comes just then takes the new beginning back, and the loop is
  *  replayed: of 4,096 events, where Temporal would suggest it, that took longer than a workflow task may, again and again. */
 export const WORKSPACE_TURNS_A_RUN = 100
+
+/** An automation that could not begin, or lost its workers, tries again after this, doubled up to the longest: a server that
+ *  is started again is there within seconds, and one look each ten seconds costs it nothing. */
+export const SESSION_RETRY_FIRST_MS = SECOND_MS
+export const SESSION_RETRY_LONGEST_MS = 10 * SECOND_MS
+/** Workers that lived for this long were well: what ends them then is a new trouble, and the first wait is short again. */
+export const SESSION_WELL_AFTER_MS = MINUTE_MS
+/** A setting that a server refuses ends a process that has never worked after this: a proxy that is starting may refuse
+ *  everything for a moment, and an operator waits half a minute at most for the exit code. */
+export const WRONG_SETTING_AFTER_MS = 10 * SECOND_MS
+/** For the workers to end: activities have ten seconds, and five more pass until the SDK gives up. What is left then would share
+ *  memory with the workers that follow, so the process ends instead. */
+export const SESSION_CLOSE_MS_MAX = 30 * SECOND_MS
+/** For a call of Temporal that looks whether everything is there. */
+export const TEMPORAL_LOOK_MS_MAX = 5 * SECOND_MS

@@ -12,7 +12,8 @@ export type Clock = {
   readonly now: () => number
   /** Milliseconds that only move forward, for time budgets. */
   readonly elapsed: () => number
-  readonly sleep: (duration_ms: number) => Promise<void>
+  /** Ends early when `until` is aborted, and leaves neither a timer nor a listener behind. */
+  readonly sleep: (duration_ms: number, until?: AbortSignal) => Promise<void>
 }
 
 export const instantText = (at_ms: number): string => new Date(at_ms).toISOString()

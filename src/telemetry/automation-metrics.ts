@@ -1,6 +1,7 @@
 // What the automation counts: what its turns made visible, how long they took, what workers answered, what was mended.
 // Each publish is counted by the one process that won it, so that the sum over processes is what happened.
 
+import { HEALTH_STATES, type HealthReport, NEEDS, type Need } from './health.js'
 import { addWriterMetrics, type Count, type MetricsRegistry, openRegistry, seriesOf } from './metrics.js'
 import { addTriggerMetrics } from './trigger-metrics.js'
 
@@ -69,6 +70,23 @@ export function createAutomationMetrics(known: KnownLabels) {
     'What became of attempts that were sent, by whether it was the first time or by the sweep.',
     SENDS.flatMap((send) => ANSWERS.map((answer) => ({ send, answer }))),
   )
+  const state = registry.flags(
+    'servo_automation_state',
+    'What the automation does now; waiting: it cannot work, and tries again until it can.',
+    'state',
+    HEALTH_STATES,
+  )
+  const needs = registry.flags(
+    'servo_automation_missing',
+    'What the automation lacks now: Temporal, its namespace or search attributes there, the store, or something else.',
+    'needs',
+    NEEDS,
+  )
+  const sessionsLost = registry.counter(
+    'servo_automation_sessions_lost_total',
+    'Times that the automation had to let go of its connection and workers, and began again, by what was missing.',
+    seriesOf('needs', NEEDS),
+  )
   const repairs = registry.counter('servo_repairs_total', 'What was found stuck or missing, and set going again.', seriesOf('kind', MENDED))
   const mended = (kind: Mended, count: number): void => (count > 0 ? repairs({ kind }, count) : undefined)
   return {
@@ -80,6 +98,11 @@ export function createAutomationMetrics(known: KnownLabels) {
     },
     text: (): Promise<string> => registry.text(),
     mended,
+    health(report: HealthReport): void {
+      state([report.state])
+      needs(report.problems.map(({ needs: what }) => what))
+    },
+    sessionLost: (what: Need): void => sessionsLost({ needs: what }),
     ended({ outcome, duration_ms, rounds: count }: Ended): void {
       turns({ outcome }, duration_ms)
       if (outcome !== 'failed') rounds(count)

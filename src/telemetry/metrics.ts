@@ -31,6 +31,16 @@ export function openRegistry() {
       return (value) => gauge.set(value)
     },
 
+    /** One series for each value of the label: 1 for those that are so now, 0 for the others. */
+    flags(name: string, help: string, label: string, values: readonly string[]): (set: readonly string[]) => void {
+      const gauge = new Gauge({ name, help, labelNames: [label], registers })
+      const show = (set: readonly string[]): void => {
+        for (const value of values) gauge.set({ [label]: value }, set.includes(value) ? 1 : 0)
+      }
+      show([])
+      return show
+    },
+
     /** `labelNames`: where the series are not known ahead. */
     seconds(name: string, help: string, series: readonly Labels[] = [{}], labelNames: readonly string[] = namesOf(series)): Observe {
       const histogram = new Histogram({ name, help, labelNames: [...labelNames], buckets: DURATION_BUCKETS_SECONDS, registers })

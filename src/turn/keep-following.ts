@@ -12,32 +12,37 @@ type KeepFollowingDeps = {
   readonly closed: AbortSignal
   readonly turn: Pick<Turn, 'follow'>
   readonly log: (message: string) => void
+  /** Called after each look, with the error of one that failed. */
+  readonly onFollowed?: (error: unknown) => void
 }
 
 /** Resolves when it has ended. */
-export async function keepFollowing({ clock, closed, turn, log }: KeepFollowingDeps): Promise<void> {
+export async function keepFollowing({ clock, closed, turn, log, onFollowed }: KeepFollowingDeps): Promise<void> {
   let wait_ms = FOLLOW_MS
   let isFailing = false
 
-  /** A line when it begins to fail, and one when it works again. */
+  /** A line when it begins to fail, and one when it works again. Answers whether to look again soon: after a change there may
+   *  be another one, and a store that does not answer may be back at any moment. */
   async function follow(): Promise<boolean> {
     try {
       const hasMoved = await turn.follow()
       if (isFailing) log('The rows in memory follow what is published again.')
       isFailing = false
+      onFollowed?.(undefined)
       return hasMoved
     } catch (error) {
       if (!isFailing && !closed.aborted) {
-        log(`The rows in memory could not follow what is published, and will try again within a minute: ${messageOf(error)}`)
+        log(`The rows in memory could not follow what is published, and will try again in a moment: ${messageOf(error)}`)
       }
       isFailing = true
-      return false
+      onFollowed?.(error)
+      return true
     }
   }
 
   while (!closed.aborted) {
-    const hasMoved = await follow()
-    wait_ms = hasMoved ? FOLLOW_MS : Math.min(2 * wait_ms, FOLLOW_IDLE_MS_MAX)
+    const isSoon = await follow()
+    wait_ms = isSoon ? FOLLOW_MS : Math.min(2 * wait_ms, FOLLOW_IDLE_MS_MAX)
     await clock.sleep(wait_ms)
   }
 }

@@ -34,7 +34,7 @@ export type PartOptions = {
   readonly say: (line: string) => void
 }
 
-/** What ends by itself, as an automation does that finds no Temporal, is started again a moment later. */
+/** What ends by itself is started again a moment later. */
 const START_AGAIN_MS = 1_000
 
 export function createPart({ name, kind, launch, records, say }: PartOptions): Part {

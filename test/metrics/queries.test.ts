@@ -152,6 +152,7 @@ test('no label has a name that grows with the data', () => {
     'answer',
     'kind',
     'method',
+    'needs',
     'outcome',
     'reason',
     'route',

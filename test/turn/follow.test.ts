@@ -228,7 +228,7 @@ describe('a process that follows', () => {
         expect(log).toHaveLength(2 * outage)
       }
       expect(log.slice(2)).toEqual([
-        'The rows in memory could not follow what is published, and will try again within a minute: It did not answer.',
+        'The rows in memory could not follow what is published, and will try again in a moment: It did not answer.',
         'The rows in memory follow what is published again.',
       ])
       closing.abort()

@@ -2,11 +2,15 @@
 
 import type { Command } from 'commander'
 import { startAutomation } from '../../bin/automation.js'
-import { type Environment, readAutomationConfig } from '../../bin/config.js'
+import { ConfigError, type Environment, readAutomationConfig } from '../../bin/config.js'
+import { UsageError } from '../exit-code.js'
 import { collectSooner } from './heap.js'
 import { note } from './print.js'
 import { AUTOMATION_SETTINGS, configured, withServerSettings } from './server-options.js'
 import { onSignal } from './until-signal.js'
+
+/** For what an ended automation could not let go of: a thread of the SDK that hangs would keep the process for ever. */
+const EXIT_AFTER_MS = 5_000
 
 export function addAutomationCommand(command: Command, environment: Environment): void {
   withServerSettings(command, AUTOMATION_SETTINGS)
@@ -16,11 +20,17 @@ export function addAutomationCommand(command: Command, environment: Environment)
       collectSooner()
       const config = configured(readAutomationConfig, environment, options)
       const automation = await startAutomation(config, { log: note })
-      const { tenant_id, workspace_id, store } = config.workspace
-      note(`automation: workspace ${workspace_id} of ${tenant_id} in ${store}, loops in Temporal at ${config.temporal.address}`)
-      const forget = onSignal(() => void automation.stop())
-      await automation.ended
-      forget()
-      note('automation: ended')
+      const forget = onSignal(() => void automation.stop().catch(() => undefined))
+      try {
+        await automation.ended
+        note('automation: ended')
+      } catch (error) {
+        // A server has refused a setting for as long as it may: as wrong as one that could not be read.
+        throw error instanceof ConfigError ? new UsageError(error.message) : error
+      } finally {
+        forget()
+        // Without a hold on the process: one that has let go of everything ends before this.
+        setTimeout(() => process.exit(), EXIT_AFTER_MS).unref()
+      }
     })
 }

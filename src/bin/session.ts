@@ -1,0 +1,205 @@
+// A session of an automation: a connection to Temporal, the workers on it, and the turn and the hand-over that they call. It
+// holds the hot state, and nothing that the next session could not load again.
+
+import { createCancelPush } from '../activities/cancel-push.js'
+import { ensureLoops, type LoopsDeps, pokeSchedule, pokeWorkspace, startScheduleLoop } from '../activities/ensure-loops.js'
+import { askHealth, isAnyOut, watchApi } from '../activities/api-watch.js'
+import type { DispatchPort } from '../activities/dispatch.js'
+import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
+import { createActivities } from '../activities/index.js'
+import { keepEnsured } from '../activities/keep-ensured.js'
+import { createPoker } from '../activities/poke.js'
+import { createAsk } from '../activities/schedules/ask.js'
+import { createSchedulePokes } from '../activities/schedules/pokes.js'
+import { signalWorkspace } from '../activities/signal-workspace.js'
+import { postSigned } from '../activities/signed-post.js'
+import { isOperatingError } from '../core/errors.js'
+import { LOOP_SIGNALS_AT_ONCE, TEMPORAL_LOOK_MS_MAX } from '../core/loop-limits.js'
+import { createCurrent } from '../readers/current.js'
+import { readSchedules } from '../readers/schedules.js'
+import type { AutomationMetrics } from '../telemetry/automation-metrics.js'
+import type { Health } from '../telemetry/health.js'
+import type { Tracing } from '../telemetry/tracing.js'
+import { createReconcile } from '../turn/controllers.js'
+import { keepFollowing } from '../turn/keep-following.js'
+import { createTurn, type Turn } from '../turn/turn.js'
+import type { LoopTimings } from '../workflows/contract.js'
+import { clockUntil } from './clock.js'
+import { createClosers } from './closers.js'
+import type { AutomationConfig } from './config.js'
+import { type Deps, openAppender, openReader, turnDeps } from './deps.js'
+import type { Session } from './supervisor.js'
+import { openClient, type TemporalClient } from './temporal.js'
+import { lookAtNamespace } from './temporal-namespace.js'
+import { connectWorker, installRuntime } from './temporal-worker.js'
+import {
+  namespaceTrouble,
+  needingStore,
+  needingTemporal,
+  SessionError,
+  type SessionTrouble,
+  storeTrouble,
+  temporalTrouble,
+  troubleOf,
+} from './troubles.js'
+import { startWorkers, type Workflows } from './workers.js'
+
+export type SessionParts = {
+  readonly config: AutomationConfig
+  readonly deps: Deps
+  readonly port: DispatchPort
+  readonly metrics: AutomationMetrics
+  readonly health: Health
+  readonly tracing: Tracing | undefined
+  readonly timings: LoopTimings
+  readonly workflows: Workflows | undefined
+  readonly log: (message: string) => void
+}
+
+/** Rejects with what is missing, and leaves nothing behind then. */
+export async function openSession(parts: SessionParts): Promise<Session> {
+  const { config, deps, metrics, log } = parts
+  const closing = new AbortController()
+  const closers = createClosers()
+  try {
+    const appender = await needingStore(() => openAppender({ ...deps, tracing: parts.tracing }, log, metrics.append))
+    const temporal = openClient(config.temporal)
+    closers.add(temporal.close)
+    await assertComplete(temporal, config)
+    installRuntime(log)
+    const connection = await needingTemporal(config.temporal, () => connectWorker(config.temporal))
+    closers.add(() => connection.close())
+    const loops = { client: temporal.client, scope: deps.scope }
+    const work = createWork({ ...parts, appender, loops, closed: closing.signal })
+    closers.add(() => {
+      closing.abort()
+      return work.settled()
+    })
+    const { namespace } = config.temporal
+    const workers = await needingTemporal(config.temporal, () =>
+      startWorkers({ connection, namespace, activities: work.activities, workflows: parts.workflows }),
+    )
+    const ensuring = keepLoops({ ...parts, loops, schedules: work.schedules, closed: closing.signal })
+    closers.add(async () => {
+      // What goes on in a worker for long leaves itself to the next session.
+      closing.abort()
+      await workers.stop().finally(() => ensuring)
+    })
+    return {
+      ended: workers.failed.then((cause) => whyLost(temporal, config, cause)),
+      close: closers.closeAll,
+    }
+  } catch (error) {
+    closing.abort()
+    await closers.closeAll().catch((fault: unknown) => log(`What was begun did not end in order: ${String(fault)}`))
+    throw error
+  }
+}
+
+/** Temporal says of each thing whether it is missing. Of workers it would only say after a minute that they cannot go on. */
+async function assertComplete({ connection }: TemporalClient, { temporal }: AutomationConfig): Promise<void> {
+  const state = await needingTemporal(temporal, () =>
+    connection.withDeadline(Date.now() + TEMPORAL_LOOK_MS_MAX, () => lookAtNamespace(connection, temporal.namespace)),
+  )
+  const trouble = namespaceTrouble(state, temporal)
+  if (trouble !== undefined) throw new SessionError(trouble)
+}
+
+/** A worker that fails gives no code, and its words are the server's: the server is asked what is missing. */
+const whyLost = (temporal: TemporalClient, config: AutomationConfig, cause: unknown): Promise<SessionTrouble> =>
+  assertComplete(temporal, config).then(() => temporalTrouble(cause, config.temporal), troubleOf)
+
+type WorkParts = SessionParts & {
+  readonly appender: HandOverDeps['submit']['appender']
+  readonly loops: LoopsDeps
+  readonly closed: AbortSignal
+}
+
+/** The turn, and what follows from each of its publishes: attempts go to workers, and cancels after them. */
+function createWork({ config, deps, port, appender, tracing, loops, metrics, health, log, closed }: WorkParts) {
+  const { worker_secrets, secrets, api_url } = config
+  const clock = clockUntil(deps.clock, closed)
+  const reader = openReader(deps, log)
+  const current = createCurrent({ reader, clock: deps.clock })
+  const poke = createPoker({ signal: () => signalWorkspace(loops), clock, closed, log, onPoke: metrics.poke })
+  const submit = { scope: deps.scope, appender, random: deps.random, poke, tracing }
+  const hand_over = createHandOver({
+    ...deps,
+    reader,
+    current,
+    port,
+    submit,
+    secrets,
+    callback_url: api_url,
+    log,
+    onAnswers: metrics.answers,
+    tracing,
+  })
+  const cancel_push = createCancelPush({
+    post: (url, request, location_name) =>
+      postSigned({ clock: deps.clock, worker_secrets }, url, request, { ...deps.scope, location_name }),
+    log,
+  })
+  const schedule_pokes = createSchedulePokes({
+    start: (definition) => startScheduleLoop(loops, definition),
+    poke: (schedule_id) => pokeSchedule(loops, schedule_id),
+    at_once: LOOP_SIGNALS_AT_ONCE,
+    clock,
+    log,
+  })
+  const api_watch = watchApi({ clock, ask: askHealth(api_url), isNeeded: () => isAnyOut(turn.workspace()), log, stopping: closed })
+  const turn: Turn = createTurn({
+    ...turnDeps(deps, appender, log),
+    unheard: api_watch.unheard,
+    reconcile: createReconcile({ secret: secrets[0] }),
+    onPublish(workspace, changed) {
+      hand_over.onPublish(workspace)
+      cancel_push.onPublish(workspace)
+      schedule_pokes.onPublish(workspace, changed)
+    },
+    watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
+    tracing,
+  })
+  const onFollowed = (error: unknown) => health.report('rows', error === undefined ? undefined : storeTrouble(error))
+  const following = keepFollowing({ clock, closed, turn, log, onFollowed })
+  const calls = { current, ask: createAsk({ current, poke }), submit, secrets }
+  return {
+    activities: createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed, ...calls }),
+    schedules: { read: async () => readSchedules(await current.latest()), now: () => appender.now() },
+    /** What is on its way has arrived, and nobody asks any more. */
+    async settled() {
+      await hand_over.settled()
+      await cancel_push.settled()
+      await schedule_pokes.settled()
+      await api_watch.ended
+      await following
+      health.report('rows', undefined)
+    },
+  }
+}
+
+type KeepParts = SessionParts & {
+  readonly loops: LoopsDeps
+  readonly schedules: ReturnType<typeof createWork>['schedules']
+  readonly closed: AbortSignal
+}
+
+async function keepLoops({ config, deps, loops, schedules, timings, metrics, health, log, closed }: KeepParts): Promise<void> {
+  await keepEnsured({
+    clock: clockUntil(deps.clock, closed),
+    closed,
+    async ensure() {
+      const started = await ensureLoops({ ...loops, timings, schedules })
+      metrics.mended('loop_started', started.length)
+      return started
+    },
+    poke: () => pokeWorkspace(loops),
+    log,
+    onLooked: (error) => health.report('loops', error === undefined ? undefined : troubleOfLook(error, config)),
+  })
+  health.report('loops', undefined)
+}
+
+/** A look reads the schedules from the store, and lists and starts loops in Temporal. */
+const troubleOfLook = (error: unknown, { temporal }: AutomationConfig) =>
+  isOperatingError(error) ? storeTrouble(error) : temporalTrouble(error, temporal)
