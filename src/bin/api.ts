@@ -8,7 +8,7 @@ import { createApiMetrics } from '../telemetry/api-metrics.js'
 import { readGauges, readReadiness } from './api-health.js'
 import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
-import { openAppender, openDeps, openReader } from './deps.js'
+import { openDeps, openPatientAppender, openReader } from './deps.js'
 import { openVerifier } from './oidc-config.js'
 import { onDemand } from './on-demand.js'
 import { openTail } from './tail.js'
@@ -32,13 +32,13 @@ export async function startApi(config: ApiConfig, { log, request_log, version }:
   const reader = openReader(deps, log)
   const metrics = createApiMetrics(() => readGauges(appender, reader))
   const tracing = await openTracing({ ...config, service_name: 'servo-api', attributes: attributesOf(scope), log })
-  const appender = await openAppender({ ...deps, tracing }, log, metrics.append)
-  const current = createCurrent({ reader, clock: deps.clock })
-  // Read while the app is made, so that the first answer need not; where that fails, who asks is told.
-  void current.latest().catch(() => undefined)
   const closing = new AbortController()
   const closed = closing.signal
   const clock = clockUntil(deps.clock, closed)
+  const appender = await openPatientAppender({ ...deps, clock, closed, tracing }, log, metrics.append)
+  const current = createCurrent({ reader, clock: deps.clock })
+  // Read while the app is made, so that the first answer need not; where that fails, who asks is told.
+  void current.latest().catch(() => undefined)
   const app = await createApi({
     ...deps,
     scope,

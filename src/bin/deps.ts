@@ -21,7 +21,7 @@ import type { TurnDeps } from '../turn/pass.js'
 import { foldOnly } from '../turn/reconcile.js'
 import { systemClock, systemRandom } from './clock.js'
 
-export { openAppender } from './appender.js'
+export { openAppender, openPatientAppender } from './appender.js'
 /** What is wrong with the place that a person named, as a sentence. */
 export { storeFault }
 

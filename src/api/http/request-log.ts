@@ -8,9 +8,10 @@ import type { ApiDeps } from './deps.js'
 
 const WELL_FORMED = /^[A-Za-z0-9_.-]{1,100}$/
 
-/** A request's own id is kept, so that one id leads through several services. */
-export function requestIdOf({ appender, random }: Pick<ApiDeps, 'appender' | 'random'>, given: unknown): string {
-  return typeof given === 'string' && WELL_FORMED.test(given) ? given : `req_${newUlid(appender.now(), random)}`
+/** A request's own id is kept, so that one id leads through several services. It is made without the store, which may not have
+ *  answered yet: what is wrong with it is for the request to say. */
+export function requestIdOf({ clock, random }: Pick<ApiDeps, 'clock' | 'random'>, given: unknown): string {
+  return typeof given === 'string' && WELL_FORMED.test(given) ? given : `req_${newUlid(clock.now(), random)}`
 }
 
 const REDACTED = ['authorization', 'task_token', 'token', 'api_token', 'secret', 'secrets'].flatMap((name) => [
