@@ -125,7 +125,7 @@ async function measureEnsure(report: Report, { is_quick }: SuiteOptions): Promis
   const client = new Client({ connection, namespace: NAMESPACE_DEFAULT })
   const scope = { tenant_id: 'acme', workspace_id: 'prod' }
   const timings = { backstop_ms: HOUR_MS, backstop_ms_max: HOUR_MS, maintenance_ms: HOUR_MS }
-  const ensure = () => ensureLoops({ client, scope, timings })
+  const ensure = async () => (await ensureLoops({ client, scope, timings })).started
   try {
     await ensure()
     // Lists are behind by a moment.

@@ -1,16 +1,17 @@
 // Starts the loops of a workspace that do not run, at the start of a process, and again and again (keep-ensured.ts): its own
-// two, and one for each schedule. It pokes loops whose page says what is not so any more, and never signals the others.
-// Whoever else starts them at the same time is right too.
+// two, and one for each schedule. It pokes loops whose page is out of date, drains those that run on another task queue to
+// that of the workspace, and never signals the others. Another process may do the same at the same time.
 
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
-import { defineSearchAttributeKey } from '@temporalio/common'
+import { defineSearchAttributeKey, type SignalDefinition } from '@temporalio/common'
 import type { Scope } from '../core/ids.js'
 import { LOOP_SIGNALS_AT_ONCE, WORKSPACE_TURNS_A_RUN } from '../core/loop-limits.js'
-import { type LoopKind, TASK_QUEUES, type WorkspaceLoopKind, workflowId } from '../core/names.js'
+import { isLoopsQueue, type LoopKind, taskQueues, type WorkspaceLoopKind, workflowId } from '../core/names.js'
 import { cutText } from '../core/text.js'
 import type { ScheduleDefinitionRow } from '../projections/schedule-table.js'
 import type { Schedule } from '../readers/schedules.js'
 import {
+  drainSignal,
   type LoopTimings,
   type MaintenanceLoopInput,
   pokeSignal,
@@ -40,15 +41,30 @@ type EnsureDeps = LoopsDeps & {
 
 const KINDS: readonly WorkspaceLoopKind[] = ['workspace', 'maintenance']
 
-/** The kinds of the loops that were missing, as often as there were. */
-export async function ensureLoops(deps: EnsureDeps): Promise<readonly LoopKind[]> {
+export type EnsuredLoops = {
+  /** The kinds of the loops that were missing, as often as there were. */
+  readonly started: readonly LoopKind[]
+  /** The task queues on which loops of the workspace run and should not: they are drained to its own. */
+  readonly elsewhere: readonly string[]
+}
+
+export async function ensureLoops(deps: EnsureDeps): Promise<EnsuredLoops> {
   const { client, scope } = deps
+  const home = taskQueues(scope).loops
   /** By id, with what lists have of its page. */
   const running = new Map<string, ListedLoop>()
-  for await (const { workflowId: id, typedSearchAttributes } of client.workflow.list({ query: queryOf(scope) })) {
+  const elsewhere = new Map<string, string>()
+  for await (const { workflowId: id, taskQueue, typedSearchAttributes } of client.workflow.list({ query: queryOf(scope) })) {
     const next_fire_at = typedSearchAttributes.get(SERVO_NEXT_FIRE_AT)?.getTime() ?? null
     running.set(id, { status: typedSearchAttributes.get(SERVO_STATUS), next_fire_at })
+    if (taskQueue !== home && isLoopsQueue(taskQueue)) elsewhere.set(id, taskQueue)
   }
+  await eachOf([...elsewhere.keys()], LOOP_SIGNALS_AT_ONCE, (id) => signalLoop(client, id, drainSignal, { task_queue: home }))
+  return { started: await startMissing(deps, running), elsewhere: [...new Set(elsewhere.values())] }
+}
+
+async function startMissing(deps: EnsureDeps, running: ReadonlyMap<string, ListedLoop>): Promise<readonly LoopKind[]> {
+  const { scope } = deps
   const started: LoopKind[] = []
   for (const kind of KINDS) {
     if (!running.has(workflowId(scope, kind)) && (await startLoop(deps, kind))) started.push(kind)
@@ -75,15 +91,20 @@ async function eachOf<T>(list: readonly T[], at_once: number, work: (each: T) =>
 }
 
 /** At the start of a process: a new version of the fold publishes a checkpoint at once, idle or not. */
-export const pokeWorkspace = ({ client, scope }: LoopsDeps): Promise<void> => pokeLoop(client, workflowId(scope, 'workspace'))
+export const pokeWorkspace = ({ client, scope }: LoopsDeps): Promise<void> => signalLoop(client, workflowId(scope, 'workspace'), pokeSignal)
 
 export const pokeSchedule = ({ client, scope }: LoopsDeps, schedule_id: string): Promise<void> =>
-  pokeLoop(client, workflowId(scope, 'schedule', schedule_id))
+  signalLoop(client, workflowId(scope, 'schedule', schedule_id), pokeSignal)
 
 /** One that is not there is started by ensureLoops. */
-async function pokeLoop(client: Client, id: string): Promise<void> {
+async function signalLoop<Args extends unknown[]>(
+  client: Client,
+  id: string,
+  signal: SignalDefinition<Args>,
+  ...args: Args
+): Promise<void> {
   try {
-    await client.workflow.getHandle(id).signal(pokeSignal)
+    await client.workflow.getHandle(id).signal(signal, ...args)
   } catch (error) {
     if (!(error instanceof WorkflowNotFoundError)) throw error
   }
@@ -101,6 +122,7 @@ function startLoop(deps: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> 
   return start(client, {
     kind,
     id: workflowId(scope, kind),
+    task_queue: taskQueues(scope).loops,
     input,
     attributes: searchAttributes(scope, kind, scope.workspace_id),
     summary: SUMMARIES[kind](scope),
@@ -125,6 +147,7 @@ export function startScheduleLoop(
   return start(client, {
     kind: 'schedule',
     id: workflowId(scope, 'schedule', schedule_id),
+    task_queue: taskQueues(scope).loops,
     input,
     attributes: searchAttributes(scope, 'schedule', schedule_id),
     summary: cutText(`${schedule_name}: ${cronText(definition)} (${timezone})`, SUMMARY_CHARACTERS_MAX),
@@ -137,16 +160,17 @@ const SUMMARY_CHARACTERS_MAX = 200
 type Start = {
   readonly kind: LoopKind & keyof typeof WORKFLOW_TYPES
   readonly id: string
+  readonly task_queue: string
   readonly input: WorkspaceLoopInput | MaintenanceLoopInput | ScheduleLoopInput
   readonly attributes: ReturnType<typeof searchAttributes>
   readonly summary: string
 }
 
-async function start(client: Client, { kind, id, input, attributes, summary }: Start): Promise<boolean> {
+async function start(client: Client, { kind, id, task_queue, input, attributes, summary }: Start): Promise<boolean> {
   try {
     await client.workflow.start(WORKFLOW_TYPES[kind], {
       workflowId: id,
-      taskQueue: TASK_QUEUES.loops,
+      taskQueue: task_queue,
       args: [input],
       workflowIdConflictPolicy: 'FAIL',
       workflowIdReusePolicy: 'ALLOW_DUPLICATE',

@@ -7,7 +7,8 @@ const clockOf = (time: VirtualTime, closed: AbortSignal) => {
   return { sleep: (duration_ms: number) => sleep(duration_ms, closed) }
 }
 
-function world(answers: readonly (readonly string[] | Error)[]) {
+/** Answers of looks: the loops that were started, `moving`, or an error. */
+function world(answers: readonly (readonly string[] | 'moving' | Error)[]) {
   const time = createVirtualTime(0)
   const looked_at: number[] = []
   const logged: string[] = []
@@ -21,7 +22,7 @@ function world(answers: readonly (readonly string[] | Error)[]) {
       const answer = answers[looked_at.length] ?? []
       looked_at.push(time.now())
       if (answer instanceof Error) throw answer
-      return answer
+      return answer === 'moving' ? { started: [], is_moving: true } : { started: answer, is_moving: false }
     },
     async poke() {
       pokes += 1
@@ -78,4 +79,11 @@ test('one who stopped looks no more', async () => {
   keeping.stop()
   await time.pass(60_000)
   expect(looked_at).toEqual([0])
+})
+
+test('while loops move to another queue it looks again soon', async () => {
+  const { time, looked_at, keeping } = world(['moving', 'moving', [], []])
+  await time.pass(30_000)
+  keeping.stop()
+  expect(looked_at).toEqual([0, 3_000, 6_000, 26_000])
 })

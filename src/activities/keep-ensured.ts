@@ -8,8 +8,8 @@ type KeepEnsuredDeps = {
   /** Its sleep ends when `closed` is aborted. */
   readonly clock: Pick<Clock, 'sleep'>
   readonly closed: AbortSignal
-  /** The kinds of the loops that were missing, and are started now. */
-  readonly ensure: () => Promise<readonly string[]>
+  /** The kinds of the loops that were missing, and are started now; and whether some are still on their way to another queue. */
+  readonly ensure: () => Promise<{ readonly started: readonly string[]; readonly is_moving: boolean }>
   /** For loops that ran already when this process came, or when Temporal did: pokes were lost meanwhile. */
   readonly poke: () => Promise<void>
   readonly log: (message: string) => void
@@ -19,6 +19,8 @@ type KeepEnsuredDeps = {
 
 /** One listing: this is how long a workspace stands still when its loops are lost under a running process. */
 const ENSURE_EVERY_MS = 20 * SECOND_MS
+/** While loops move to another task queue: an older process may have taken them back meanwhile. */
+const WHILE_MOVING_MS = 3 * SECOND_MS
 /** A Temporal that does not answer may be back at any moment. */
 const AFTER_FAILURE_FIRST_MS = 2 * SECOND_MS
 const AFTER_FAILURE_LONGEST_MS = 10 * SECOND_MS
@@ -29,19 +31,21 @@ export async function keepEnsured({ clock, closed, ensure, poke, log, onLooked }
   /** Looks that failed in a row. */
   let failures = 0
 
-  async function look(): Promise<void> {
-    const started = await ensure()
+  /** How long to wait after it. */
+  async function look(): Promise<number> {
+    const { started, is_moving } = await ensure()
     for (const line of startedLines(started)) log(line)
     if (!isPoked && !started.includes('workspace')) await poke()
     isPoked = true
     failures = 0
+    return is_moving ? WHILE_MOVING_MS : ENSURE_EVERY_MS
   }
 
   while (!closed.aborted) {
     try {
-      await look()
+      const wait_ms = await look()
       onLooked?.(undefined)
-      await clock.sleep(ENSURE_EVERY_MS)
+      await clock.sleep(wait_ms)
     } catch (error) {
       if (closed.aborted) return
       // Once for every time that it fails: the looks go on.

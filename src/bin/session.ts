@@ -15,6 +15,7 @@ import { signalWorkspace } from '../activities/signal-workspace.js'
 import { postSigned } from '../activities/signed-post.js'
 import { isOperatingError } from '../core/errors.js'
 import { LOOP_SIGNALS_AT_ONCE, TEMPORAL_LOOK_MS_MAX } from '../core/loop-limits.js'
+import { type TaskQueues, taskQueues } from '../core/names.js'
 import { createCurrent } from '../readers/current.js'
 import { readSchedules } from '../readers/schedules.js'
 import type { AutomationMetrics } from '../telemetry/automation-metrics.js'
@@ -28,6 +29,7 @@ import { clockUntil } from './clock.js'
 import { createClosers } from './closers.js'
 import type { AutomationConfig } from './config.js'
 import { type Deps, openAppender, openReader, turnDeps } from './deps.js'
+import { type MovingQueues, serveMovingQueues } from './moving-queues.js'
 import type { Session } from './supervisor.js'
 import { openClient, type TemporalClient } from './temporal.js'
 import { lookAtNamespace } from './temporal-namespace.js'
@@ -75,18 +77,18 @@ export async function openSession(parts: SessionParts): Promise<Session> {
       closing.abort()
       return work.settled()
     })
-    const { namespace } = config.temporal
-    const workers = await needingTemporal(config.temporal, () =>
-      startWorkers({ connection, namespace, activities: work.activities, workflows: parts.workflows }),
-    )
-    const ensuring = keepLoops({ ...parts, loops, schedules: work.schedules, closed: closing.signal })
+    const startOn = (queues: TaskQueues) =>
+      startWorkers({ connection, namespace: config.temporal.namespace, queues, activities: work.activities, workflows: parts.workflows })
+    const workers = await needingTemporal(config.temporal, () => startOn(taskQueues(deps.scope)))
+    const moving = serveMovingQueues({ start: startOn, log })
+    const ensuring = keepLoops({ ...parts, loops, moving, schedules: work.schedules, closed: closing.signal })
     closers.add(async () => {
       // What goes on in a worker for long leaves itself to the next session.
       closing.abort()
-      await workers.stop().finally(() => ensuring)
+      await allDone([workers.stop(), ensuring.then(moving.stop)])
     })
     return {
-      ended: workers.failed.then((cause) => whyLost(temporal, config, cause)),
+      ended: Promise.race([workers.failed, moving.failed]).then((cause) => whyLost(temporal, config, cause)),
       close: closers.closeAll,
     }
   } catch (error) {
@@ -94,6 +96,12 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     await closers.closeAll().catch((fault: unknown) => log(`What was begun did not end in order: ${String(fault)}`))
     throw error
   }
+}
+
+/** Rejects with the first fault, when all have ended. */
+async function allDone(works: readonly Promise<unknown>[]): Promise<void> {
+  await Promise.allSettled(works)
+  await Promise.all(works)
 }
 
 /** Temporal says of each thing whether it is missing. Of workers it would only say after a minute that they cannot go on. */
@@ -180,18 +188,20 @@ function createWork({ config, deps, port, appender, tracing, loops, metrics, hea
 
 type KeepParts = SessionParts & {
   readonly loops: LoopsDeps
+  readonly moving: MovingQueues
   readonly schedules: ReturnType<typeof createWork>['schedules']
   readonly closed: AbortSignal
 }
 
-async function keepLoops({ config, deps, loops, schedules, timings, metrics, health, log, closed }: KeepParts): Promise<void> {
+async function keepLoops({ config, deps, loops, moving, schedules, timings, metrics, health, log, closed }: KeepParts): Promise<void> {
   await keepEnsured({
     clock: clockUntil(deps.clock, closed),
     closed,
     async ensure() {
-      const started = await ensureLoops({ ...loops, timings, schedules })
+      const { started, elsewhere } = await ensureLoops({ ...loops, timings, schedules })
       metrics.mended('loop_started', started.length)
-      return started
+      await moving.follow(elsewhere)
+      return { started, is_moving: elsewhere.length > 0 }
     },
     poke: () => pokeWorkspace(loops),
     log,

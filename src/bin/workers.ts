@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { type NativeConnection, TransportError, Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Activities } from '../activities/index.js'
 import { SCHEDULE_CALLS_AT_ONCE } from '../core/loop-limits.js'
-import { TASK_QUEUES } from '../core/names.js'
+import type { TaskQueues } from '../core/names.js'
 
 /** The workflows, bundled ahead: a path, or the code itself in tests. */
 export type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>
@@ -13,6 +13,7 @@ export type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>
 export type WorkerParts = {
   readonly connection: NativeConnection
   readonly namespace: string
+  readonly queues: TaskQueues
   readonly activities: Activities
   readonly workflows: Workflows | undefined
 }
@@ -97,26 +98,26 @@ function drainAfterFault(worker: Worker, onFault: (cause: unknown) => void): voi
   }
 }
 
-function optionsOf({ connection, namespace, activities, workflows = BUNDLE }: WorkerParts): WorkerOptions[] {
+function optionsOf({ connection, namespace, queues, activities, workflows = BUNDLE }: WorkerParts): WorkerOptions[] {
   const { turn, handOver, maintain, scheduleTurn } = activities
   const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE_MS, shutdownForceTime: SHUTDOWN_FORCE_MS }
   return [
     {
       ...common,
-      taskQueue: TASK_QUEUES.loops,
+      taskQueue: queues.loops,
       maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
       stickyQueueScheduleToStartTimeout: STICKY_WAIT_MS,
       ...workflows,
     },
     // One turn at a time is all that a workspace has use for; the second slot is for one that was given up.
-    { ...common, taskQueue: TASK_QUEUES.turn, activities: { turn }, maxConcurrentActivityTaskExecutions: 2 },
+    { ...common, taskQueue: queues.turn, activities: { turn }, maxConcurrentActivityTaskExecutions: 2 },
     // They wait for turns, and hold nothing meanwhile.
     {
       ...common,
-      taskQueue: TASK_QUEUES.calls,
+      taskQueue: queues.calls,
       activities: { scheduleTurn },
       maxConcurrentActivityTaskExecutions: SCHEDULE_CALLS_AT_ONCE,
     },
-    { ...common, taskQueue: TASK_QUEUES.work, activities: { handOver, maintain }, maxConcurrentActivityTaskExecutions: 10 },
+    { ...common, taskQueue: queues.work, activities: { handOver, maintain }, maxConcurrentActivityTaskExecutions: 10 },
   ]
 }

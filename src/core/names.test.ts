@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { NAME_CHARACTERS_MAX, TENANT_CHARACTERS_MAX } from './limits.js'
-import { SEARCH_ATTRIBUTES, TASK_QUEUES, workflowId } from './names.js'
+import { isLoopsQueue, queuesBeside, SEARCH_ATTRIBUTES, taskQueues, workflowId } from './names.js'
 
 const SCOPE = { tenant_id: 'acme', workspace_id: 'prod' }
 
@@ -32,7 +32,12 @@ test('the longest id is below 255 characters', () => {
 })
 
 test('the names are those that running loops were started under', () => {
-  expect(TASK_QUEUES).toEqual({ loops: 'servo-loops', calls: 'servo-calls', turn: 'servo-turn', work: 'servo-work' })
+  expect(taskQueues(SCOPE)).toEqual({
+    loops: 'servo-loops/acme/prod',
+    calls: 'servo-calls/acme/prod',
+    turn: 'servo-turn/acme/prod',
+    work: 'servo-work/acme/prod',
+  })
   expect(SEARCH_ATTRIBUTES).toEqual({
     ServoTenant: 'Keyword',
     ServoWorkspace: 'Keyword',
@@ -41,4 +46,19 @@ test('the names are those that running loops were started under', () => {
     ServoStatus: 'Keyword',
     ServoNextFireAt: 'Datetime',
   })
+})
+
+test('no two workspaces share a queue, also where one has the name of the other in it', () => {
+  const scopes = [SCOPE, { tenant_id: 'acme', workspace_id: 'prod-2' }, { tenant_id: 'acme-prod', workspace_id: 'prod' }]
+  const names = scopes.flatMap((scope) => Object.values(taskQueues(scope)))
+  expect(new Set(names).size).toBe(names.length)
+})
+
+test('what a loop calls lies beside its own queue, also on the queue that all workspaces shared once', () => {
+  expect(queuesBeside('servo-loops/acme/prod')).toEqual(taskQueues(SCOPE))
+  const shared = { loops: 'servo-loops', calls: 'servo-calls', turn: 'servo-turn', work: 'servo-work' }
+  expect(queuesBeside('servo-loops')).toEqual(shared)
+  // As a replay names it: the queues that the oldest histories have.
+  expect(queuesBeside('fake_replay_queue-0')).toEqual(shared)
+  expect(['servo-loops', 'servo-loops/a/b', 'servo-loops-2', 'other', ''].map(isLoopsQueue)).toEqual([true, true, false, false, false])
 })

@@ -1,5 +1,5 @@
 // The names under which Temporal knows Servo: workflow ids, task queues, search attributes. People read them in its UI,
-// and running loops are found by them, so none ever changes. Workflows import this file: no hash, no Node module.
+// and running loops are found by them: what changes here has to move them (ADR 0081). Workflows import this file: no hash, no Node module.
 
 import { assert } from './errors.js'
 import type { Scope } from './ids.js'
@@ -7,16 +7,37 @@ import type { Scope } from './ids.js'
 /** Where loops live unless somebody says otherwise. */
 export const NAMESPACE_DEFAULT = 'servo'
 
-export const TASK_QUEUES = {
+/** The task queues that belong together: of loops, and of what they call. */
+export type TaskQueues = {
   /** The loops themselves: workflow tasks only. */
-  loops: 'servo-loops',
+  readonly loops: string
   /** What loops ask for and wait for: many slots, so that a burst of due loops never holds up the turn. */
-  calls: 'servo-calls',
+  readonly calls: string
   /** The turn alone: few slots, in the process that holds the hot state. */
-  turn: 'servo-turn',
+  readonly turn: string
   /** Hand-over, evaluations, maintenance: what takes its time. */
-  work: 'servo-work',
-} as const
+  readonly work: string
+}
+
+const LOOPS_QUEUE = 'servo-loops'
+
+const queuesWith = (suffix: string): TaskQueues => ({
+  loops: `${LOOPS_QUEUE}${suffix}`,
+  calls: `servo-calls${suffix}`,
+  turn: `servo-turn${suffix}`,
+  work: `servo-work${suffix}`,
+})
+
+/** Where the loops of a workspace begin, and what they call. It alone knows which workspaces share queues: none do, because a
+ *  process would be given turns of a workspace that it does not serve. */
+export const taskQueues = ({ tenant_id, workspace_id }: Scope): TaskQueues => queuesWith(`/${tenant_id}/${workspace_id}`)
+
+/** The queues beside the one that a loop runs on. A loop of an older Servo runs on one that all workspaces shared, and what it
+ *  calls stays beside it: its history names these queues. */
+export const queuesBeside = (loops_queue: string): TaskQueues =>
+  queuesWith(isLoopsQueue(loops_queue) ? loops_queue.slice(LOOPS_QUEUE.length) : '')
+
+export const isLoopsQueue = (name: string): boolean => name === LOOPS_QUEUE || name.startsWith(`${LOOPS_QUEUE}/`)
 
 export type SearchAttributeType = 'Keyword' | 'Datetime'
 

@@ -11,8 +11,9 @@ export const pokeSignal = defineSignal('poke')
 /** Segments that only a listing of the whole window has found. */
 export const missedSignal = defineSignal<[(readonly string[])?]>('missed')
 export const mergeDueSignal = defineSignal('merge_due')
-/** Leaves old code after a deploy of Servo itself: the loop begins anew. */
-export const drainSignal = defineSignal('drain')
+/** Leaves old code after a deploy of Servo itself: the loop continues as new. An automation that does not serve the loop's queue
+ *  names its own. */
+export const drainSignal = defineSignal<[DrainRequest?]>('drain')
 
 /** To a schedule's loop. The UI sends them without an argument, or with whatever somebody typed. */
 export const pauseSignal = defineSignal<[Told?]>('pause')
@@ -27,6 +28,11 @@ export type LoopTimings = {
   readonly backstop_ms: number
   readonly backstop_ms_max: number
   readonly maintenance_ms: number
+}
+
+export type DrainRequest = {
+  /** The queue to go on on; none: the same one. */
+  readonly task_queue?: string
 }
 
 type LoopInput = Scope & {

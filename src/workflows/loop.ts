@@ -2,6 +2,8 @@
 
 import { defineSearchAttributeKey } from '@temporalio/common'
 import * as wf from '@temporalio/workflow'
+import { isLoopsQueue } from '../core/names.js'
+import { type DrainRequest, drainSignal } from './contract.js'
 
 /** Temporal suggests a new run by the number of events, and does not count signals for it. */
 const SIGNALS_MAX = 1_000
@@ -9,6 +11,33 @@ const SIGNALS_MAX = 1_000
 export function isTimeToBeginAnew(signals: number, turns: number, turns_max: number | undefined): boolean {
   if (signals >= SIGNALS_MAX || (turns_max !== undefined && turns >= turns_max)) return true
   return wf.workflowInfo().continueAsNewSuggested
+}
+
+type Drain = {
+  readonly isWanted: () => boolean
+  /** The queue of the next run. */
+  readonly taskQueue: () => string
+}
+
+/** Only an automation that serves the workspace knows on which queue it does: a loop moves where it is told to, and not where
+ *  its own code says. `onWanted` is called with each request that the loop has to follow. */
+export function listenForDrain(onWanted: () => void): Drain {
+  const here = wf.workflowInfo().taskQueue
+  let target: string | undefined
+  wf.setHandler(drainSignal, (request) => {
+    const task_queue = queueIn(request)
+    // A list that lags sends loops away that have moved already.
+    if (task_queue === here) return
+    target = task_queue ?? target ?? here
+    onWanted()
+  })
+  return { isWanted: () => target !== undefined, taskQueue: () => target ?? here }
+}
+
+/** The UI sends whatever somebody typed: on a queue that is none of Servo's no one would look for the loop. */
+function queueIn(request: DrainRequest | undefined): string | undefined {
+  const { task_queue } = typeof request === 'object' && request !== null ? request : {}
+  return typeof task_queue === 'string' && isLoopsQueue(task_queue) ? task_queue : undefined
 }
 
 const FIRST_MS = 1_000

@@ -3,10 +3,9 @@
 
 import * as wf from '@temporalio/workflow'
 import type { Activities } from '../activities/index.js'
-import { workflowId } from '../core/names.js'
-import { MAINTENANCE_OPTIONS } from './activity-options.js'
+import { queuesBeside, workflowId } from '../core/names.js'
+import { maintenanceOptions } from './activity-options.js'
 import {
-  drainSignal,
   type LoopState,
   type MaintenanceLoopInput,
   type MaintenanceReport,
@@ -15,10 +14,8 @@ import {
   pokeSignal,
   stateQuery,
 } from './contract.js'
-import { backoffMs, isTimeToBeginAnew, setStatus } from './loop.js'
+import { backoffMs, isTimeToBeginAnew, listenForDrain, setStatus } from './loop.js'
 import { errorText, type MaintenanceStatus, maintenanceDetails } from './words.js'
-
-const { maintain } = wf.proxyActivities<Pick<Activities, 'maintain'>>(MAINTENANCE_OPTIONS)
 
 /** A loop that began when one call did both goes on with such calls until it begins anew (ADR 0071). */
 const COLLECT_APART = 'collect-apart'
@@ -31,13 +28,13 @@ const NO_TROUBLE: Trouble = { failures: 0, last_error: null }
 export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void> {
   const { tenant_id, workspace_id, timings } = input
   const scope = { tenant_id, workspace_id }
+  const { maintain } = wf.proxyActivities<Pick<Activities, 'maintain'>>(maintenanceOptions(queuesBeside(wf.workflowInfo().taskQueue)))
   const isApart = wf.patched(COLLECT_APART)
   const due = { merge: true, collect: true }
   const troubles: Record<Job, Trouble> = { merge: { failures: 0, last_error: input.last_error }, collect: NO_TROUBLE }
   let collected_at = Date.now()
   let isCollecting = false
   let dirty = false
-  let drain = false
   let signals = 0
   let turns = 0
   let report: MaintenanceReport | undefined
@@ -51,10 +48,7 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
     due.merge = true
     wake()
   })
-  wf.setHandler(drainSignal, () => {
-    drain = true
-    wake()
-  })
+  const drain = listenForDrain(wake)
   wf.setHandler(stateQuery, (): LoopState => {
     const failures = troubles.merge.failures + troubles.collect.failures
     return { turns, failures, last_error: lastError(), sequence: 0 }
@@ -63,7 +57,7 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
     setStatus(status)
     wf.setCurrentDetails(maintenanceDetails(status, report, lastError()))
   }
-  const isLast = () => drain || isTimeToBeginAnew(signals, turns, input.turns_max)
+  const isLast = () => drain.isWanted() || isTimeToBeginAnew(signals, turns, input.turns_max)
   // A collection under way is not begun a second time by the loop that begins anew: merges go on until it is over.
   const isOver = () => isLast() && !isCollecting
 
@@ -124,7 +118,7 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
     if (isOver()) break
   }
   await wf.condition(wf.allHandlersFinished)
-  await wf.continueAsNew<typeof maintenanceLoop>({ ...input, last_error: lastError() })
+  await wf.makeContinueAsNewFunc<typeof maintenanceLoop>({ taskQueue: drain.taskQueue() })({ ...input, last_error: lastError() })
 }
 
 /** What the last merge did, and what the last collection did. */

@@ -5,9 +5,9 @@
 import { ApplicationFailure } from '@temporalio/common'
 import * as wf from '@temporalio/workflow'
 import type { Activities } from '../activities/index.js'
-import { CALL_OPTIONS } from './activity-options.js'
+import { queuesBeside } from '../core/names.js'
+import { callOptions } from './activity-options.js'
 import {
-  drainSignal,
   pauseSignal,
   pokeSignal,
   resumeSignal,
@@ -22,11 +22,9 @@ import {
   type TriggerAsked,
   triggerUpdate,
 } from './contract.js'
-import { backoffMs, isTimeToBeginAnew, setNextFire } from './loop.js'
+import { backoffMs, isTimeToBeginAnew, listenForDrain, setNextFire } from './loop.js'
 import { triggerFault } from './trigger-asked.js'
 import { callSummary, errorText, scheduleDetails, scheduleWaitSummary } from './words.js'
-
-const calls = wf.proxyActivities<Pick<Activities, 'scheduleTurn'>>(CALL_OPTIONS)
 
 /** Each look costs a place in the history. */
 const WAIT_MS_MIN = 1_000
@@ -35,13 +33,13 @@ const COMMANDS_AT_ONCE = 50
 
 export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
   const { tenant_id, workspace_id, schedule_id } = input
+  const calls = wf.proxyActivities<Pick<Activities, 'scheduleTurn'>>(callOptions(queuesBeside(wf.workflowInfo().taskQueue)))
   const commands: ScheduleCommand[] = [...input.commands]
   const answers = new Map<string, TriggerAnswer>()
   /** Triggers that somebody waits for: a new run of the workflow would leave them without an answer. */
   const unanswered = new Set<string>()
   let { failures, last_error, refused = null } = input
   let dirty = false
-  let drain = false
   let signals = 0
   let turns = 0
   let report: ScheduleReport | undefined
@@ -56,10 +54,7 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
   wf.setHandler(pauseSignal, command('pause'))
   wf.setHandler(resumeSignal, command('resume'))
   wf.setHandler(pokeSignal, wake)
-  wf.setHandler(drainSignal, () => {
-    drain = true
-    wake()
-  })
+  const drain = listenForDrain(wake)
   wf.setHandler(scheduleStateQuery, (): ScheduleLoopState => {
     const { status = 'STARTING', next_fire_at = null, sequence = 0 } = report ?? {}
     return { turns, failures, last_error, sequence, status: failures > 0 ? 'ERROR' : status, next_fire_at }
@@ -80,7 +75,7 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
     setNextFire(status, report?.next_fire_at ?? null)
     wf.setCurrentDetails(scheduleDetails(status, report, { last_error, refused }))
   }
-  const isLast = () => unanswered.size === 0 && (drain || isTimeToBeginAnew(signals, turns, input.turns_max))
+  const isLast = () => unanswered.size === 0 && (drain.isWanted() || isTimeToBeginAnew(signals, turns, input.turns_max))
 
   function answer(request_id: string, said: TriggerAnswer): void {
     answers.set(request_id, said)
@@ -131,7 +126,13 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
     if (isLast()) break
   }
   await wf.condition(wf.allHandlersFinished)
-  await wf.continueAsNew<typeof scheduleLoop>({ ...input, commands, failures, last_error, refused })
+  await wf.makeContinueAsNewFunc<typeof scheduleLoop>({ taskQueue: drain.taskQueue() })({
+    ...input,
+    commands,
+    failures,
+    last_error,
+    refused,
+  })
 }
 
 /** Synchronous: nobody waits for a validator's promise, and nothing that it says would refuse anything. */

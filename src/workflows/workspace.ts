@@ -5,10 +5,9 @@
 import * as wf from '@temporalio/workflow'
 import type { Activities } from '../activities/index.js'
 import { MERGE_DUE_DELTAS } from '../core/limits.js'
-import { workflowId } from '../core/names.js'
-import { HAND_OVER_OPTIONS, TURN_OPTIONS } from './activity-options.js'
+import { queuesBeside, workflowId } from '../core/names.js'
+import { handOverOptions, turnOptions } from './activity-options.js'
 import {
-  drainSignal,
   type LoopState,
   mergeDueSignal,
   missedSignal,
@@ -17,11 +16,8 @@ import {
   type TurnReport,
   type WorkspaceLoopInput,
 } from './contract.js'
-import { backoffMs, isTimeToBeginAnew, setStatus } from './loop.js'
+import { backoffMs, isTimeToBeginAnew, listenForDrain, setStatus } from './loop.js'
 import { errorText, statusOf, turnSummary, type WorkspaceStatus, waitSummary, workspaceDetails } from './words.js'
-
-const decider = wf.proxyActivities<Pick<Activities, 'turn'>>(TURN_OPTIONS)
-const work = wf.proxyActivities<Pick<Activities, 'handOver'>>(HAND_OVER_OPTIONS)
 
 /** A wish for less than this waits so long all the same: each turn costs a place in the history. What is due by time is so
  *  at whole seconds, and calls for no second turn within one. */
@@ -34,10 +30,12 @@ const MISSED_AT_ONCE = 100
 export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
   const { tenant_id, workspace_id, timings } = input
   const scope = { tenant_id, workspace_id }
+  const queues = queuesBeside(wf.workflowInfo().taskQueue)
+  const decider = wf.proxyActivities<Pick<Activities, 'turn'>>(turnOptions(queues))
+  const work = wf.proxyActivities<Pick<Activities, 'handOver'>>(handOverOptions(queues))
   const missed = new Set(input.missed)
   let { failures, last_error } = input
   let dirty = false
-  let drain = false
   let signals = 0
   let turns = 0
   let idle_ms = timings.backstop_ms
@@ -53,16 +51,13 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
     for (const name of names ?? []) missed.add(name)
     wake()
   })
-  wf.setHandler(drainSignal, () => {
-    drain = true
-    wake()
-  })
+  const drain = listenForDrain(wake)
   wf.setHandler(stateQuery, (): LoopState => ({ turns, failures, last_error, sequence: report?.sequence ?? 0 }))
   const show = (status: WorkspaceStatus) => {
     setStatus(status)
     wf.setCurrentDetails(workspaceDetails(status, report, last_error))
   }
-  const isLast = () => drain || isTimeToBeginAnew(signals, turns, input.turns_max)
+  const isLast = () => drain.isWanted() || isTimeToBeginAnew(signals, turns, input.turns_max)
 
   /** Beside the turns: no turn and no new beginning waits for it. */
   async function sweep(): Promise<void> {
@@ -130,5 +125,10 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
     if (isLast()) break
   }
   await wf.condition(wf.allHandlersFinished)
-  await wf.continueAsNew<typeof workspaceLoop>({ ...input, missed: [...missed], failures, last_error })
+  await wf.makeContinueAsNewFunc<typeof workspaceLoop>({ taskQueue: drain.taskQueue() })({
+    ...input,
+    missed: [...missed],
+    failures,
+    last_error,
+  })
 }

@@ -7,7 +7,7 @@ import { NativeConnection } from '@temporalio/worker'
 import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { WORKSPACE_TURNS_A_RUN } from '../../src/core/loop-limits.js'
-import { workflowId } from '../../src/core/names.js'
+import { taskQueues, workflowId } from '../../src/core/names.js'
 import { HOUR_MS, instantText } from '../../src/core/time.js'
 import { pokeSignal, stateQuery } from '../../src/workflows/contract.js'
 import { type AutomationFixture, startAutomationFixture } from '../fixtures/automation.js'
@@ -27,13 +27,13 @@ describe('a loop whose turns answer what a script says', () => {
   let connection: NativeConnection
   let loops: Awaited<ReturnType<typeof startScriptedLoops>>
   let handle: WorkflowHandle
-  const ensure = () => ensureLoops({ client: temporal().client, scope, timings })
+  const ensure = async () => (await ensureLoops({ client: temporal().client, scope, timings })).started
 
   beforeAll(async () => {
     installRuntime(() => undefined)
     connection = await NativeConnection.connect({ address: temporal().address })
     const far = { open_runs: 1, wake_in_ms: 10 * HOUR_MS, wake_at: instantText(10 * HOUR_MS) }
-    loops = await startScriptedLoops(connection, 'repair', { turns: [far, far, {}, {}, {}, {}, {}] })
+    loops = await startScriptedLoops(connection, 'repair', taskQueues(scope), { turns: [far, far, {}, {}, {}, {}, {}] })
     handle = temporal().client.workflow.getHandle(workflowId(scope, 'workspace'))
     expect(await ensure()).toEqual(['workspace', 'maintenance'])
   }, TIMEOUT_MS)

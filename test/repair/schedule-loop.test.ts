@@ -17,7 +17,7 @@ import { createWorkspaceActivities } from '../../src/activities/workspace.js'
 import { clockUntil } from '../../src/bin/clock.js'
 import { openAppender, openDeps, openReader, turnDeps } from '../../src/bin/deps.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
-import { workflowId } from '../../src/core/names.js'
+import { taskQueues, workflowId } from '../../src/core/names.js'
 import { HOUR_MS, instantText } from '../../src/core/time.js'
 import { createCurrent } from '../../src/readers/current.js'
 import type { Schedule } from '../../src/readers/schedules.js'
@@ -70,7 +70,7 @@ describe('a workspace on a real store, whose loop is never told when something i
     const current = createCurrent({ reader: openReader(deps), clock: deps.clock })
     const submit = { scope, appender, random: deps.random, poke }
     const workspace = createWorkspaceActivities({ ...deps, turn, hand_over: undefined as never, stopping: closing.signal })
-    loops = await startScriptedLoops(connection, 'timer', {
+    loops = await startScriptedLoops(connection, 'timer', taskQueues(scope), {
       real: {
         ...createScheduleCalls({ ...deps, current, ask: createAsk({ current, poke }), submit, secrets: [SECRET] }),
         // As one whose timer was lost: it waits for its backstop.
@@ -141,9 +141,12 @@ describe('a loop whose schedule got another cron, of which nobody told it', () =
       story.define(NOW + 1, { cron_expressions: ['0 11 1 1 *'] })
       const now = shown()
       expect(now).not.toEqual(before)
-      loops = await startScriptedLoops(connection, 'listing', { looks: [before, ...Array.from({ length: 100 }, () => now)] })
+      loops = await startScriptedLoops(connection, 'listing', taskQueues(scope), {
+        looks: [before, ...Array.from({ length: 100 }, () => now)],
+      })
       const { client } = temporal()
-      const ensure = () => ensureLoops({ client, scope, timings, schedules: { read: async () => [schedule()], now: () => NOW + 2 } })
+      const ensure = async () =>
+        (await ensureLoops({ client, scope, timings, schedules: { read: async () => [schedule()], now: () => NOW + 2 } })).started
       const listedFire = async () => {
         for await (const listed of client.workflow.list({ query: `WorkflowId = "${id}"` })) {
           return listed.typedSearchAttributes.get(defineSearchAttributeKey('ServoNextFireAt', 'DATETIME'))?.toISOString()

@@ -9,7 +9,7 @@ import { Client, Connection } from '@temporalio/client'
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js'
 import { NativeConnection } from '@temporalio/worker'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
-import { NAMESPACE_DEFAULT, TASK_QUEUES, workflowId } from '../../src/core/names.js'
+import { NAMESPACE_DEFAULT, queuesBeside, taskQueues, workflowId } from '../../src/core/names.js'
 import { WORKFLOW_TYPES } from '../../src/workflows/contract.js'
 import { startScriptedLoops } from '../fixtures/scripted-loops.js'
 import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'
@@ -23,13 +23,14 @@ const IDENTITY = 'recorder'
 
 async function record(name: string, story: Story, client: Client, connection: NativeConnection): Promise<void> {
   const scope = { tenant_id: 'acme', workspace_id: name }
-  const loops = await startScriptedLoops(connection, IDENTITY, story)
+  const queues = story.is_shared === true ? queuesBeside('servo-loops') : taskQueues(scope)
+  const loops = await startScriptedLoops(connection, IDENTITY, queues, story)
   const { turn, maintain, collect, sweep, look } = loops
   const called = { workspace: turn, maintenance: maintain, schedule: look }[story.kind]
   const start = (kind: Story['kind']) =>
     client.workflow.start(WORKFLOW_TYPES[kind], {
       workflowId: kind === 'schedule' ? workflowId(scope, kind, SCHEDULE_ID) : workflowId(scope, kind),
-      taskQueue: TASK_QUEUES.loops,
+      taskQueue: queues.loops,
       args: [
         {
           v: 1,

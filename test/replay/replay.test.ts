@@ -13,7 +13,7 @@ import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { workflowId } from '../../src/core/names.js'
 import type { MaintenanceCall, ScheduleCall, ScheduleLoopInput } from '../../src/workflows/contract.js'
 import { workflowsForTests } from '../fixtures/workflows.js'
-import { SCHEDULE_ID, STORIES } from './stories.js'
+import { OWN_QUEUE, SCHEDULE_ID, STORIES } from './stories.js'
 
 type RecordedEvent = { readonly eventId: string; readonly eventType: string } & Readonly<Record<string, unknown>>
 type Recorded = { readonly events: readonly RecordedEvent[] }
@@ -94,6 +94,21 @@ test('all of them are replayed by the workflows as they are now', async () => {
   const answers = await replay(Object.fromEntries(NAMES.map((name) => [name, read(name)])))
   expect(answers).toEqual(Object.fromEntries(NAMES.map((name) => [name, undefined])))
 })
+
+test('a loop moves to the queue that it is told, and what it had begun ends beside the old one', () => {
+  const moved = NAMES.filter((name) => name.endsWith('-moves-to-its-queue'))
+  expect(moved).toHaveLength(3)
+  for (const name of moved) {
+    const { events } = read(name)
+    const queues = events.flatMap((event) => (event['activityTaskScheduledEventAttributes'] as OnQueue | undefined)?.taskQueue.name ?? [])
+    expect(queues.length).toBeGreaterThan(0)
+    expect(queues.filter((queue) => !['servo-turn', 'servo-work', 'servo-calls'].includes(queue))).toEqual([])
+    const last = events.at(-1)?.['workflowExecutionContinuedAsNewEventAttributes'] as OnQueue | undefined
+    expect(last?.taskQueue.name).toBe(OWN_QUEUE)
+  }
+})
+
+type OnQueue = { readonly taskQueue: { readonly name: string } }
 
 test('a merge that is due is said when it falls due, and again 64 revisions later', () => {
   const said = typesIn(read('workspace-merge-due')).filter((type) => type === 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED')

@@ -1,7 +1,7 @@
 // What the recorder lets the loops live through: what their activities answer, call by call, and what is signalled when.
 
 import type { WorkflowHandle } from '@temporalio/client'
-import type { WorkspaceLoopKind } from '../../src/core/names.js'
+import { taskQueues, type WorkspaceLoopKind } from '../../src/core/names.js'
 import type { LoopTimings, MaintenanceReport, TurnReport } from '../../src/workflows/contract.js'
 import {
   drainSignal,
@@ -20,6 +20,8 @@ export type Story = LoopScript & {
   readonly turns_max?: number
   /** Lived by code that is there only for loops which began with it: its history is never recorded anew. */
   readonly is_past?: boolean
+  /** Begun on the queue that all workspaces shared once, as loops of an older Servo were. */
+  readonly is_shared?: boolean
   /** Whether the other loop is there to be signalled. */
   readonly with_other?: boolean
   readonly live: (stage: Stage) => Promise<void>
@@ -41,6 +43,9 @@ export type Stage = {
 
 /** Of every schedule's story. */
 export const SCHEDULE_ID = '01JZ8M5Q3R7T9V0W2X4Y6ZABCD'
+
+/** Where loops of a workspace move that ran on the queue of all. */
+export const OWN_QUEUE = taskQueues({ tenant_id: 'acme', workspace_id: 'own' }).loops
 
 const due = (sequence: number): Partial<TurnReport> => ({ sequence, published_count: 1, merge_due: true })
 
@@ -69,6 +74,40 @@ export const STORIES: Readonly<Record<string, Story>> = {
       // The fifth turn wants the sixth at once, and gets it after the shortest wait that there is.
       await waiting(6)
       await handle.signal(drainSignal)
+    },
+  },
+  'workspace-moves-to-its-queue': {
+    kind: 'workspace',
+    is_shared: true,
+    turns: [{}, { published_count: 1, open_runs: 1, running_tasks: 1, unstarted: 1 }, 'held'],
+    async live({ handle, waiting, begun, swept, letGo }) {
+      await waiting(1)
+      await handle.signal(pokeSignal)
+      await waiting(2)
+      await swept(1)
+      await handle.signal(pokeSignal)
+      await begun(3)
+      // The turn that is under way ends on its old queue first.
+      await handle.signal(drainSignal, { task_queue: OWN_QUEUE })
+      letGo()
+    },
+  },
+  'maintenance-moves-to-its-queue': {
+    kind: 'maintenance',
+    is_shared: true,
+    async live({ handle, waiting, collecting }) {
+      await collecting(1)
+      await waiting(1)
+      await handle.signal(drainSignal, { task_queue: OWN_QUEUE })
+    },
+  },
+  'schedule-moves-to-its-queue': {
+    kind: 'schedule',
+    is_shared: true,
+    async live({ handle, waiting }) {
+      await waiting(1)
+      await handle.signal(pauseSignal, { request_id: 'told-on-the-way' })
+      await handle.signal(drainSignal, { task_queue: OWN_QUEUE })
     },
   },
   'workspace-failing-turns': {

@@ -10,7 +10,7 @@ import { Client, Connection } from '@temporalio/client'
 import { UsageError } from '../../src/cli/exit-code.js'
 import { refuseMissingTemporal } from '../../src/cli/local/dev/temporal.js'
 import { startDevServer } from '../../src/cli/local/temporal-server.js'
-import { SEARCH_ATTRIBUTES, TASK_QUEUES, workflowId } from '../../src/core/names.js'
+import { SEARCH_ATTRIBUTES, taskQueues, workflowId } from '../../src/core/names.js'
 import { freePort } from '../fixtures/free-port.js'
 import { withTemporal } from '../fixtures/temporal.js'
 import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'
@@ -55,7 +55,7 @@ describe('a server that is there', () => {
     const id = workflowId({ tenant_id: 'acme', workspace_id: 'prod' }, 'schedule', 'daily')
     await client.workflow.start('nobodyPolls', {
       workflowId: id,
-      taskQueue: TASK_QUEUES.loops,
+      taskQueue: taskQueues({ tenant_id: 'acme', workspace_id: 'prod' }).loops,
       searchAttributes: { ServoKind: ['schedule'], ServoNextFireAt: [new Date(0)] },
     })
     const { searchAttributes } = await client.workflow.getHandle(id).describe()
@@ -132,7 +132,11 @@ describe('starting and stopping', () => {
     }
     const first = await startOnFreePort(options)
     await list(first.address, (client) =>
-      client.workflow.start('nobodyPolls', { workflowId: 'kept', taskQueue: TASK_QUEUES.loops, searchAttributes: { ServoKind: ['kept'] } }),
+      client.workflow.start('nobodyPolls', {
+        workflowId: 'kept',
+        taskQueue: taskQueues({ tenant_id: 'acme', workspace_id: 'prod' }).loops,
+        searchAttributes: { ServoKind: ['kept'] },
+      }),
     )
     await first.stop()
     const second = await startOnFreePort(options)

@@ -6,7 +6,7 @@ import { defineSearchAttributeKey } from '@temporalio/common'
 import { NativeConnection } from '@temporalio/worker'
 import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
-import { type WorkspaceLoopKind, workflowId } from '../../src/core/names.js'
+import { taskQueues, type WorkspaceLoopKind, workflowId } from '../../src/core/names.js'
 import { HOUR_MS } from '../../src/core/time.js'
 import { mergeDueSignal, pokeSignal } from '../../src/workflows/contract.js'
 import { failure, startScriptedLoops } from '../fixtures/scripted-loops.js'
@@ -28,7 +28,7 @@ describe('in Temporal', () => {
     // Activities fail here on purpose.
     installRuntime(() => undefined)
     connection = await NativeConnection.connect({ address: temporal().address })
-    loops = await startScriptedLoops(connection, 'texts', {
+    loops = await startScriptedLoops(connection, 'texts', taskQueues(scope), {
       turns: ['held', ...failing('the pointer of gs://b | p\n is damaged')],
       maintains: ['held', { merged_files: 3 }, ...failing('a base file is damaged')],
       collects: ['held'],

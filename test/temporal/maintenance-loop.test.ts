@@ -5,7 +5,7 @@ import { Context } from '@temporalio/activity'
 import { NativeConnection } from '@temporalio/worker'
 import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
-import { workflowId } from '../../src/core/names.js'
+import { taskQueues, workflowId } from '../../src/core/names.js'
 import { HOUR_MS } from '../../src/core/time.js'
 import { type MaintenanceCall, mergeDueSignal } from '../../src/workflows/contract.js'
 import { MAINTENANCE_REPORT } from '../fixtures/loop-reports.js'
@@ -29,7 +29,7 @@ describe('a loop whose merges are due without end', () => {
   beforeAll(async () => {
     installRuntime(() => undefined)
     connection = await NativeConnection.connect({ address: temporal().address })
-    loops = await startScriptedLoops(connection, 'busy', {
+    loops = await startScriptedLoops(connection, 'busy', taskQueues(scope), {
       real: {
         // Each look ends with a merge due already, so that the loop never waits for as long as the clock takes.
         async maintain(call) {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { WorkflowHandle } from '@temporalio/client'
 import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
-import { workflowId } from '../../src/core/names.js'
+import { taskQueues, workflowId } from '../../src/core/names.js'
 import { SECOND_MS } from '../../src/core/time.js'
 import type { ScheduleDefinition } from '../../src/events/schedule.js'
 import {
@@ -234,7 +234,7 @@ describe('the loop of a schedule', () => {
       const id = workflowId(fixture.scope, 'schedule', OTHER)
       await client.workflow.start('scheduleLoop', {
         workflowId: id,
-        taskQueue: 'servo-loops',
+        taskQueue: taskQueues(fixture.scope).loops,
         args: [{ v: 1, ...fixture.scope, schedule_id: OTHER, commands: [], failures: 0, last_error: null }],
       })
       await untilStatus(OTHER, 'WAITING')
