@@ -1,5 +1,6 @@
 // What no turn does: base merges, a look through the whole listing window, packing of old segments, collection.
 
+import { Context } from '@temporalio/activity'
 import { repairFilters } from '../compactor/base/repair-filters.js'
 import { collectAll } from '../compactor/collect.js'
 import { type MergeAnswer, mergeBase } from '../compactor/merge.js'
@@ -7,14 +8,19 @@ import { packSegments } from '../compactor/packs/pack.js'
 import type { PublishDeps } from '../compactor/publish.js'
 import { createMissedLook } from '../compactor/window.js'
 import type { Scope } from '../core/ids.js'
+import { stoppableStore } from '../storage/stoppable.js'
 import type { MaintenanceCall, MaintenanceReport } from '../workflows/contract.js'
+import { beforeAbort, withAnySignal } from './aborts.js'
 import { explained } from './failures.js'
+import { leaving } from './leave.js'
 import { servedScope } from './served-scope.js'
 import { whileBeating } from './workspace.js'
 
 export type MaintenanceDeps = PublishDeps & {
   readonly scope: Scope
   readonly listing_window_ms: number
+  /** Aborted when this process is about to end: what is half done is done again by the next one. */
+  readonly stopping: AbortSignal
   readonly log?: (message: string) => void
 }
 
@@ -22,28 +28,46 @@ export type MaintenanceDeps = PublishDeps & {
 const MISSED_MAX = 1_000
 
 export const createMaintenance = (deps: MaintenanceDeps) => {
-  const findMissed = createMissedLook(deps.store, deps.listing_window_ms)
+  const { stopping } = deps
+  const findMissed = createMissedLook(stoppableStore(deps.store, stopping), deps.listing_window_ms)
+
+  async function maintainUntil(
+    { merge, collect }: Pick<MaintenanceCall, 'merge' | 'collect'>,
+    over: AbortSignal,
+  ): Promise<MaintenanceReport> {
+    const within = { ...deps, store: stoppableStore(deps.store, over) }
+    await repairFilters(within)
+    const merged = merge ? await mergeBase(within, { is_patient: true }) : undefined
+    const missed = collect ? await findMissed() : []
+    // Before collection, which looks at what packing may have left behind.
+    const packed = collect ? await packSegments(within) : undefined
+    for (const sentence of packed?.left ?? []) deps.log?.(sentence)
+    const collected = collect ? await collectAll(within) : undefined
+    return {
+      merged_files: mergedCount(merged),
+      collected_files:
+        collected === undefined ? 0 : collected.deleted_count + collected.claims_deleted_count + collected.packs_deleted_count,
+      packed_segments: packed?.segment_count ?? 0,
+      missed: missed.slice(0, MISSED_MAX),
+    }
+  }
+
   return {
     async maintain({ merge, collect, ...scope }: MaintenanceCall): Promise<MaintenanceReport> {
       servedScope(deps, scope)
-      return whileBeating(() =>
-        explained(async () => {
-          await repairFilters(deps)
-          const merged = merge ? await mergeBase(deps, { is_patient: true }) : undefined
-          const missed = collect ? await findMissed() : []
-          // Before collection, which looks at what packing may have left behind.
-          const packed = collect ? await packSegments(deps) : undefined
-          for (const sentence of packed?.left ?? []) deps.log?.(sentence)
-          const collected = collect ? await collectAll(deps) : undefined
-          return {
-            merged_files: mergedCount(merged),
-            collected_files:
-              collected === undefined ? 0 : collected.deleted_count + collected.claims_deleted_count + collected.packs_deleted_count,
-            packed_segments: packed?.segment_count ?? 0,
-            missed: missed.slice(0, MISSED_MAX),
-          }
-        }),
+      const { cancelled, cancellationSignal } = Context.current()
+      const report = await whileBeating(() =>
+        withAnySignal([stopping, cancellationSignal], (over) =>
+          beforeAbort(
+            over,
+            explained(() => maintainUntil({ merge, collect }, over)),
+          ),
+        ),
       )
+      if (report !== undefined) return report
+      if (stopping.aborted) throw leaving()
+      // Rejects as Temporal wants a cancelled call to end.
+      return cancelled
     },
   }
 }

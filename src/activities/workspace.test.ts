@@ -1,5 +1,7 @@
+import { getEventListeners } from 'node:events'
 import { expect, it } from '@jest/globals'
-import { waitMs } from './workspace.js'
+import { asyncLocalStorage, type Context } from '@temporalio/activity'
+import { createWorkspaceActivities, waitMs } from './workspace.js'
 
 const T0 = 1_736_935_200_000
 
@@ -12,4 +14,29 @@ it.each([
   ['a second after the turn, where it was left', 0, 250, 1_000],
 ])('waits: %s', (_, wake_in_ms, took_ms, expected) => {
   expect(waitMs({ processed_at: T0, ended_at: T0 + took_ms, wake_in_ms })).toBe(expected)
+})
+
+it('leaves no listener behind with a hand-over, however it ends', async () => {
+  const scope = { tenant_id: 'acme', workspace_id: 'prod' }
+  const [stopping, cancelling] = [new AbortController(), new AbortController()]
+  let sweep = () => Promise.resolve(0)
+  const { handOver } = createWorkspaceActivities({
+    scope,
+    clock: { now: () => T0, elapsed: () => 0, sleep: async () => undefined },
+    turn: undefined as never,
+    hand_over: { onPublish: () => undefined, sweep: () => sweep(), settled: async () => undefined },
+    stopping: stopping.signal,
+    overdue: new AbortController().signal,
+  })
+  const context = { heartbeat: () => undefined, cancellationSignal: cancelling.signal } as unknown as Context
+  const call = () => asyncLocalStorage.run(context, () => handOver(scope))
+  for (let times = 0; times < 3; times++) await call()
+  sweep = () => Promise.reject(new Error('no'))
+  await expect(call()).rejects.toThrow('no')
+  sweep = () => {
+    stopping.abort()
+    return new Promise(() => undefined)
+  }
+  await expect(call()).rejects.toThrow('leaves the call to another')
+  for (const { signal } of [stopping, cancelling]) expect(getEventListeners(signal, 'abort')).toEqual([])
 })

@@ -1,14 +1,16 @@
 // The turn as a loop calls it, and the sweep beside it. They answer counts and instants: rows stay where they are.
 
-import { ApplicationFailure, Context } from '@temporalio/activity'
+import { Context } from '@temporalio/activity'
 import type { Scope } from '../core/ids.js'
 import { type Clock, ceilTo, instantText, SECOND_MS } from '../core/time.js'
 import { isOver } from '../projections/state-machine.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Turn, TurnAnswer } from '../turn/turn.js'
 import type { TurnCall, TurnReport } from '../workflows/contract.js'
+import { beforeAbort, withAnySignal } from './aborts.js'
 import { explained } from './failures.js'
 import type { HandOver } from './hand-over.js'
+import { leaveOn, leaving } from './leave.js'
 import { servedScope } from './served-scope.js'
 
 export type WorkspaceActivityDeps = {
@@ -18,6 +20,8 @@ export type WorkspaceActivityDeps = {
   readonly hand_over: HandOver
   /** Aborted when this process is about to end: what goes on for long leaves itself to the next one. */
   readonly stopping: AbortSignal
+  /** Aborted some seconds later: a turn that has not ended by then waits for a store that does not answer. */
+  readonly overdue: AbortSignal
 }
 
 /** Well within the time after which Temporal takes the process for dead. */
@@ -28,13 +32,13 @@ const LEFT_MS = SECOND_MS
 export const SWEEP_EVERY_MS = 2 * SECOND_MS
 
 export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
-  const { turn, clock, hand_over, stopping } = deps
+  const { turn, clock, hand_over, stopping, overdue } = deps
   return {
     async turn({ missed, ...scope }: TurnCall): Promise<TurnReport> {
       servedScope(deps, scope)
       return whileBeating(() =>
         explained(async () => {
-          const answer = await turn.run({ missed })
+          const answer = await leaveOn(overdue, () => turn.run({ missed }))
           const { processed_at, wake_in_ms, sequence, published_count, more, merge_due } = answer
           const wake_at = wake_in_ms === null ? null : instantText(processed_at + wake_in_ms)
           return { sequence, published_count, more, merge_due, wake_in_ms: waitMs(answer), wake_at, ...countsOf(turn.workspace().rows) }
@@ -46,16 +50,25 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
     async handOver(scope: Scope): Promise<void> {
       servedScope(deps, scope)
       const { cancelled, cancellationSignal } = Context.current()
-      const either = Promise.race([cancelled.catch(() => undefined), aborted(stopping)])
-      await whileBeating(async () => {
-        while (!cancellationSignal.aborted && !stopping.aborted) {
-          await Promise.race([clock.sleep(SWEEP_EVERY_MS), either])
-          if ((await explained(() => hand_over.sweep())) === 0) return
-        }
-        if (stopping.aborted) throw ApplicationFailure.retryable('This process is ending, and leaves the sweep to another.', 'stopping')
-        await cancelled
-      })
+      const isDone = await whileBeating(() => withAnySignal([stopping, cancellationSignal], sweepUntil))
+      if (isDone) return
+      if (stopping.aborted) throw leaving()
+      await cancelled
     },
+  }
+
+  /** false: it was ended before everything had started. A send that is under way goes on: who it reaches starts once. */
+  async function sweepUntil(over: AbortSignal): Promise<boolean> {
+    while (!over.aborted) {
+      await clock.sleep(SWEEP_EVERY_MS, over)
+      if (over.aborted) return false
+      const left = await beforeAbort(
+        over,
+        explained(() => hand_over.sweep()),
+      )
+      if (left === 0) return true
+    }
+    return false
   }
 }
 
@@ -70,9 +83,6 @@ export function waitMs({
   if (wake_in_ms === 0) return LEFT_MS
   return Math.max(0, Math.ceil(ceilTo(processed_at + wake_in_ms, SECOND_MS) - ended_at))
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => (signal.aborted ? resolve() : signal.addEventListener('abort', () => resolve(), { once: true })))
 
 function countsOf(rows: WorkingSet): Pick<TurnReport, 'open_runs' | 'running_tasks' | 'waiting_tasks' | 'unstarted'> {
   let running_tasks = 0

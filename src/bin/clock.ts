@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { withAnySignal } from '../activities/any-signal.js'
+import { withAnySignal } from '../activities/aborts.js'
 import type { Clock } from '../core/time.js'
 import type { RandomBytes } from '../core/ulid.js'
 

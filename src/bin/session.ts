@@ -1,8 +1,10 @@
 // A session of an automation: a connection to Temporal, the workers on it, and the turn and the hand-over that they call. It
 // holds the hot state, and nothing that the next session could not load again.
 
+import { setMaxListeners } from 'node:events'
 import { createCancelPush } from '../activities/cancel-push.js'
 import { ensureLoops, type LoopsDeps, pokeSchedule, pokeWorkspace, startScheduleLoop } from '../activities/ensure-loops.js'
+import { beforeAbort } from '../activities/aborts.js'
 import { askHealth, isAnyOut, watchApi } from '../activities/api-watch.js'
 import type { DispatchPort } from '../activities/dispatch.js'
 import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
@@ -14,7 +16,7 @@ import { createSchedulePokes } from '../activities/schedules/pokes.js'
 import { signalWorkspace } from '../activities/signal-workspace.js'
 import { postSigned } from '../activities/signed-post.js'
 import { isOperatingError } from '../core/errors.js'
-import { LOOP_SIGNALS_AT_ONCE, TEMPORAL_LOOK_MS_MAX } from '../core/loop-limits.js'
+import { LOOP_SIGNALS_AT_ONCE, SETTLE_MS_MAX, TEMPORAL_LOOK_MS_MAX, TURN_ENDS_MS_MAX } from '../core/loop-limits.js'
 import { type TaskQueues, taskQueues } from '../core/names.js'
 import { createCurrent } from '../readers/current.js'
 import { readSchedules } from '../readers/schedules.js'
@@ -62,6 +64,9 @@ export type SessionParts = {
 export async function openSession(parts: SessionParts): Promise<Session> {
   const { config, deps, metrics, log } = parts
   const closing = new AbortController()
+  const overdue = new AbortController()
+  // Every call that is under way listens, a thousand at once, and takes its listener away when it ends.
+  setMaxListeners(0, closing.signal, overdue.signal)
   const closers = createClosers()
   try {
     const appender = await needingStore(() => openAppender({ ...deps, tracing: parts.tracing }, log, metrics.append))
@@ -72,10 +77,10 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     const connection = await needingTemporal(config.temporal, () => connectWorker(config.temporal))
     closers.add(() => connection.close())
     const loops = { client: temporal.client, scope: deps.scope }
-    const work = createWork({ ...parts, appender, loops, closed: closing.signal })
-    closers.add(() => {
+    const work = createWork({ ...parts, appender, loops, closed: closing.signal, overdue: overdue.signal })
+    closers.add(async () => {
       closing.abort()
-      return work.settled()
+      await endsWithin(SETTLE_MS_MAX, work.settled(), deps)
     })
     const startOn = (queues: TaskQueues) =>
       startWorkers({ connection, namespace: config.temporal.namespace, queues, activities: work.activities, workflows: parts.workflows })
@@ -85,7 +90,9 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     closers.add(async () => {
       // What goes on in a worker for long leaves itself to the next session.
       closing.abort()
-      await allDone([workers.stop(), ensuring.then(moving.stop)])
+      const ended = allDone([workers.stop(), ensuring.then(moving.stop)])
+      if (!(await endsWithin(TURN_ENDS_MS_MAX, ended, deps))) overdue.abort()
+      await ended
     })
     return {
       ended: Promise.race([workers.failed, moving.failed]).then((cause) => whyLost(temporal, config, cause)),
@@ -96,6 +103,19 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     await closers.closeAll().catch((fault: unknown) => log(`What was begun did not end in order: ${String(fault)}`))
     throw error
   }
+}
+
+/** Whether the work ended in time, well or not. It goes on where it did not. */
+async function endsWithin(duration_ms: number, work: Promise<unknown>, { clock }: Pick<Deps, 'clock'>): Promise<boolean> {
+  let isDone = false
+  const waiting = new AbortController()
+  const end = () => {
+    isDone = true
+    waiting.abort()
+  }
+  work.then(end, end)
+  await clock.sleep(duration_ms, waiting.signal)
+  return isDone
 }
 
 /** Rejects with the first fault, when all have ended. */
@@ -121,10 +141,11 @@ type WorkParts = SessionParts & {
   readonly appender: HandOverDeps['submit']['appender']
   readonly loops: LoopsDeps
   readonly closed: AbortSignal
+  readonly overdue: AbortSignal
 }
 
 /** The turn, and what follows from each of its publishes: attempts go to workers, and cancels after them. */
-function createWork({ config, deps, port, appender, tracing, loops, metrics, health, log, closed }: WorkParts) {
+function createWork({ config, deps, port, appender, tracing, loops, metrics, health, log, closed, overdue }: WorkParts) {
   const { worker_secrets, secrets, api_url } = config
   const clock = clockUntil(deps.clock, closed)
   const reader = openReader(deps, log)
@@ -170,9 +191,9 @@ function createWork({ config, deps, port, appender, tracing, loops, metrics, hea
   })
   const onFollowed = (error: unknown) => health.report('rows', error === undefined ? undefined : storeTrouble(error))
   const following = keepFollowing({ clock, closed, turn, log, onFollowed })
-  const calls = { current, ask: createAsk({ current, poke }), submit, secrets }
+  const calls = { current, ask: createAsk({ current, poke, stopping: closed }), submit, secrets }
   return {
-    activities: createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed, ...calls }),
+    activities: createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed, overdue, ...calls }),
     schedules: { read: async () => readSchedules(await current.latest()), now: () => appender.now() },
     /** What is on its way has arrived, and nobody asks any more. */
     async settled() {
@@ -198,7 +219,9 @@ async function keepLoops({ config, deps, loops, moving, schedules, timings, metr
     clock: clockUntil(deps.clock, closed),
     closed,
     async ensure() {
-      const { started, elsewhere } = await ensureLoops({ ...loops, timings, schedules })
+      // It reads the store, which may hang. Workers that `follow` starts have to be there when it ends: it is waited for.
+      const looked = await beforeAbort(closed, ensureLoops({ ...loops, timings, schedules }))
+      const { started, elsewhere } = looked ?? { started: [], elsewhere: [] }
       metrics.mended('loop_started', started.length)
       await moving.follow(elsewhere)
       return { started, is_moving: elsewhere.length > 0 }

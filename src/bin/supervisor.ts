@@ -2,6 +2,7 @@
 // closes it whole, and opens the next one, with exponential back-off and jitter while something is missing. It never gives
 // up; only a setting that a server refuses, and workers that do not end, end the process.
 
+import { beforeAbort } from '../activities/aborts.js'
 import {
   SESSION_CLOSE_MS_MAX,
   SESSION_RETRY_FIRST_MS,
@@ -43,7 +44,6 @@ const SOURCE = 'session'
  *  a session did not end in order. */
 export async function supervise(deps: SupervisorDeps): Promise<void> {
   const { open, clock, random, stopping, health, log, onWorking, onLost } = deps
-  const stopped = abortOf(stopping)
   let has_worked = false
   let refused_since: number | undefined
   /** Sessions in a row that could not be opened, or ended soon. */
@@ -54,7 +54,7 @@ export async function supervise(deps: SupervisorDeps): Promise<void> {
     const opening = open()
     let session: Session | undefined
     try {
-      session = await Promise.race([opening, stopped])
+      session = await beforeAbort(stopping, opening)
     } catch (error) {
       return noteRefusal(troubleOf(error))
     }
@@ -63,7 +63,7 @@ export async function supervise(deps: SupervisorDeps): Promise<void> {
       return undefined
     }
     const opened_at = noteWorking()
-    const trouble = await Promise.race([session.ended, stopped])
+    const trouble = await beforeAbort(stopping, session.ended)
     if (trouble === undefined) {
       health.enter('stopping')
       await endInTime(session.close())
@@ -137,11 +137,5 @@ class StuckError extends Error {
 /** Half of it is drawn at random: two automations that lost the same server do not come back in step. */
 const pauseMs = (failures: number, drawn: number): number =>
   Math.min(SESSION_RETRY_LONGEST_MS, SESSION_RETRY_FIRST_MS * 2 ** failures) * (0.5 + drawn / 2)
-
-const abortOf = (signal: AbortSignal): Promise<undefined> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve(undefined)
-    else signal.addEventListener('abort', () => resolve(undefined), { once: true })
-  })
 
 const nothing = (): void => undefined

@@ -2,6 +2,7 @@
 // handful are new, and none ever changes under its name. It holds names alone, each of them once.
 
 import type { ObjectStore } from '../storage/object-store.js'
+import { originalOf } from '../storage/stoppable.js'
 import { type Checkpoint, type ColdList, checkpointName, type Part, parseCheckpoint } from '../tables/revision.js'
 import { readDocument } from '../tables/snapshot.js'
 
@@ -39,7 +40,7 @@ export type ReachedLook = {
 }
 
 export function beginReachedLook(store: ObjectStore): ReachedLook {
-  const { checkpoints, names, lists } = memories.get(store) ?? { checkpoints: new Map(), names: new Map(), lists: new Map() }
+  const { checkpoints, names, lists } = memories.get(originalOf(store)) ?? { checkpoints: new Map(), names: new Map(), lists: new Map() }
   const opened = new Map<string, Reached>()
   let name_count = 0
 
@@ -71,7 +72,7 @@ export function beginReachedLook(store: ObjectStore): ReachedLook {
       for (const { files, cold } of opened.values()) for (const one of [...files, ...cold]) used.add(one)
       for (const [text, name] of names) if (!used.has(name)) names.delete(text)
       for (const [text, list] of lists) if (!used.has(list)) lists.delete(text)
-      memories.set(store, { checkpoints: opened, names, lists })
+      memories.set(originalOf(store), { checkpoints: opened, names, lists })
     },
   }
 }

@@ -40,3 +40,8 @@ export const WRONG_SETTING_AFTER_MS = 10 * SECOND_MS
 export const SESSION_CLOSE_MS_MAX = 30 * SECOND_MS
 /** For a call of Temporal that looks whether everything is there. */
 export const TEMPORAL_LOOK_MS_MAX = 5 * SECOND_MS
+/** A turn that is under way when its process is to stop ends by itself, within a second as a rule. One that takes longer waits for
+ *  a store, and is left: together with what follows the process ends within ten seconds. */
+export const TURN_ENDS_MS_MAX = 5 * SECOND_MS
+/** What was handed over or pushed and is not answered when the workers have ended: it is sent again by the next process. */
+export const SETTLE_MS_MAX = 2 * SECOND_MS

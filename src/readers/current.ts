@@ -8,8 +8,8 @@ import { shared } from './shared.js'
 export type Current = {
   /** The newest revision at the time of the question. */
   readonly latest: () => Promise<View | undefined>
-  /** A revision that has at least this sequence; undefined when none came in time. */
-  readonly atLeast: (sequence: number, timeout_ms: number) => Promise<View | undefined>
+  /** A revision that has at least this sequence; undefined when none came in time, or before the signal was aborted. */
+  readonly atLeast: (sequence: number, timeout_ms: number, until?: AbortSignal) => Promise<View | undefined>
   /** One that was the newest not longer ago than this. */
   readonly recent: (age_ms_max: number) => Promise<View | undefined>
 }
@@ -33,14 +33,14 @@ export function createCurrent({ reader, clock }: { readonly reader: Reader; read
   /** A read that is under way may have seen the pointer before the question. */
   const latest = shared(read)
 
-  async function atLeast(sequence: number, timeout_ms: number): Promise<View | undefined> {
+  async function atLeast(sequence: number, timeout_ms: number, until?: AbortSignal): Promise<View | undefined> {
     if (held !== undefined && held.sequence >= sequence && clock.elapsed() - held_since <= HELD_MS_MAX) return held
     const started = clock.elapsed()
     for (;;) {
       const view = await latest()
       if (view !== undefined && view.sequence >= sequence) return view
-      if (clock.elapsed() - started >= timeout_ms) return undefined
-      await clock.sleep(POLL_MS)
+      if (until?.aborted === true || clock.elapsed() - started >= timeout_ms) return undefined
+      await clock.sleep(POLL_MS, until)
     }
   }
 

@@ -1,6 +1,8 @@
 // Keeps which filters of a store this process found damaged or gone: look-ups go on without them, the first one is reported, and
 // maintenance in the same process rebuilds them (compactor/base/repair-filters.ts). It reads and writes nothing.
 
+import { originalOf } from '../storage/stoppable.js'
+
 export type DamagedFilters = {
   readonly names: () => readonly string[]
   /** True until the filter was repaired, or may have been by another process. */
@@ -21,10 +23,11 @@ type State = { isSkipped: boolean; isReported: boolean; failure?: string }
 const damagedOf = new WeakMap<object, DamagedFilters>()
 
 export function damagedFiltersOf(store: object): DamagedFilters {
-  const known = damagedOf.get(store)
+  const shared = originalOf(store)
+  const known = damagedOf.get(shared)
   if (known !== undefined) return known
   const damaged = createDamagedFilters()
-  damagedOf.set(store, damaged)
+  damagedOf.set(shared, damaged)
   return damaged
 }
 

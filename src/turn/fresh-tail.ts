@@ -77,7 +77,9 @@ export function createFreshTail(deps: FreshTailDeps): Tail {
     const folding = previous.then(() => foldUntil(isTimeUp, snapshot, unfolded))
     previous = folding.catch(() => undefined)
     // Hot rows are loaded to their end, whoever still waits.
-    return Promise.race([folding, clock.sleep(FRESH_FOLD_MS_MAX).then(() => undefined)])
+    const isOver = new AbortController()
+    const late = clock.sleep(FRESH_FOLD_MS_MAX, isOver.signal).then(() => undefined)
+    return Promise.race([folding, late]).finally(() => isOver.abort())
   }
 
   async function foldUntil(isTimeUp: () => boolean, snapshot: Snapshot, unfolded: readonly SegmentHead[]): Promise<View | undefined> {

@@ -1,6 +1,6 @@
 // Guards by which work survives its workers: attempts that start once and end, places that come back, cancels that end.
 
-import { type Check, invariant, type Mutant } from './mutant.js'
+import { type Check, invariant, type Mutant, turn } from './mutant.js'
 
 const ENDS = 'i28-every-run-ends'
 const queue = (title: string): Check => ({ file: 'test/contract/dispatch-cloud-tasks.test.ts', title })
@@ -155,6 +155,39 @@ export const SURVIVAL: readonly Mutant[] = [
       },
     ],
     killed_by: queue('loses no attempt over a worker without TLS, to which no token goes'),
+  },
+  {
+    name: 'a hand-over that leaves a listener on the signal of its process',
+    edits: [
+      {
+        file: 'src/activities/aborts.ts',
+        find: "    for (const signal of signals) signal.removeEventListener('abort', abort)\n",
+        replace: '',
+      },
+    ],
+    killed_by: { file: 'src/activities/workspace.test.ts', title: 'leaves no listener behind with a hand-over, however it ends' },
+  },
+  {
+    name: 'a call of a schedule that waits on when its process is about to end',
+    edits: [
+      { file: 'src/activities/schedules/call.ts', find: '    if (stopping.aborted) throw leaving()\n', replace: '' },
+      { file: 'src/activities/schedules/call.ts', find: 'leaveOn(deps.stopping,', replace: 'leaveOn(new AbortController().signal,' },
+    ],
+    killed_by: turn('schedule-calls', 'calls that wait for a turn when their process is about to end leave at once, to another process'),
+    may_hang: true,
+  },
+  {
+    name: 'a merge that goes on when its process is about to end',
+    edits: [{ file: 'src/storage/stoppable.ts', find: 'if (stopped.aborted) throw new StoppedError()', replace: 'void stopped' }],
+    killed_by: turn(
+      'maintenance',
+      'maintenance that is under way when its process is about to end answers at once, and calls the store no more',
+    ),
+  },
+  {
+    name: 'maintenance that does not know which filters turns have met',
+    edits: [{ file: 'src/storage/stoppable.ts', find: '(originals.get(store) as Store | undefined) ?? store', replace: 'store' }],
+    killed_by: turn('damaged-filters', 'what is rebuilt is opened again without a restart'),
   },
   {
     name: 'silence that is waited for twice',

@@ -69,10 +69,23 @@ describe('a workspace on a real store, whose loop is never told when something i
     const poke = createPoker({ signal: () => signalWorkspace({ client, scope }), clock, closed: closing.signal, log })
     const current = createCurrent({ reader: openReader(deps), clock: deps.clock })
     const submit = { scope, appender, random: deps.random, poke }
-    const workspace = createWorkspaceActivities({ ...deps, turn, hand_over: undefined as never, stopping: closing.signal })
+    const workspace = createWorkspaceActivities({
+      ...deps,
+      turn,
+      hand_over: undefined as never,
+      stopping: closing.signal,
+      overdue: closing.signal,
+    })
     loops = await startScriptedLoops(connection, 'timer', taskQueues(scope), {
       real: {
-        ...createScheduleCalls({ ...deps, current, ask: createAsk({ current, poke }), submit, secrets: [SECRET] }),
+        ...createScheduleCalls({
+          ...deps,
+          current,
+          ask: createAsk({ current, poke, stopping: closing.signal }),
+          submit,
+          stopping: closing.signal,
+          secrets: [SECRET],
+        }),
         // As one whose timer was lost: it waits for its backstop.
         turn: async (call) => ({ ...(await workspace.turn(call)), wake_in_ms: null, wake_at: null, more: false }),
       },

@@ -70,9 +70,10 @@ async function maintain({ store, clock, random }: Process, log: (line: string) =
     random: random.bytes,
     scope,
     listing_window_ms: world.listing_window_ms,
+    stopping: new AbortController().signal,
     log,
   }
-  const beating = { heartbeat: () => undefined } as unknown as Context
+  const beating = { heartbeat: () => undefined, cancellationSignal: new AbortController().signal } as unknown as Context
   await asyncLocalStorage.run(beating, () => createMaintenance(deps).maintain({ ...scope, merge: true, collect: false }))
 }
 

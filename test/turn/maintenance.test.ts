@@ -1,13 +1,14 @@
 // What the maintenance activity does of packing: by the clock and not for a merge alone, before collection, with the reason in
-// the log where a page was left.
+// the log where a page was left. And that it leaves when its process ends, or its loop is cancelled.
 
 import { expect, test } from '@jest/globals'
-import { asyncLocalStorage, type Context } from '@temporalio/activity'
+import { asyncLocalStorage, CancelledFailure, type Context } from '@temporalio/activity'
 import { createMaintenance } from '../../src/activities/maintenance.js'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
 import { HOUR_MS } from '../../src/core/time.js'
 import { segmentObjectName } from '../../src/ledger/segment.js'
 import { createMemoryStore } from '../../src/storage/memory.js'
+import type { ObjectStore } from '../../src/storage/object-store.js'
 import { writeOldLedger } from '../fixtures/old-ledger.js'
 import { packedSegments } from '../fixtures/packs.js'
 import { createPlainFiles } from '../fixtures/plain-files.js'
@@ -22,13 +23,82 @@ test('maintenance packs by the clock, and says which page it left', async () => 
   await store.delete(segmentObjectName(name), { if_generation: generation })
   const log: string[] = []
   const deps = { store, files: createPlainFiles({ store }), clock: systemClock, random: systemRandom(), scope, listing_window_ms: HOUR_MS }
-  const { maintain } = createMaintenance({ ...deps, log: (line) => log.push(line) })
-  // All that the activity asks of Temporal is to beat.
-  const beating = { heartbeat: () => undefined } as unknown as Context
+  const { maintain } = createMaintenance({ ...deps, stopping: new AbortController().signal, log: (line) => log.push(line) })
   const run = (call: { readonly merge: boolean; readonly collect: boolean }) =>
-    asyncLocalStorage.run(beating, () => maintain({ ...scope, ...call }))
+    asyncLocalStorage.run(contextOf(new AbortController()), () => maintain({ ...scope, ...call }))
   expect(await run({ merge: false, collect: false })).toMatchObject({ packed_segments: 0 })
   expect(await run({ merge: false, collect: true })).toMatchObject({ packed_segments: 9, missed: [] })
   expect((await packedSegments(store)).size).toBe(9)
   expect(log).toEqual([`Page 0 of the chain is left as it is: segment ${name} is gone. Restore it from a copy.`])
+})
+
+test.each([
+  ['its process is about to end', 'stopping', 'This process is ending, and leaves the call to another.'],
+  ['its loop is cancelled', 'cancelling', 'The loop was cancelled.'],
+] as const)('maintenance that is under way when %s answers at once, and calls the store no more', async (_, which, message) => {
+  const inner = createMemoryStore({ clock: systemClock })
+  await writeOldLedger(inner, scope)
+  const controllers = { stopping: new AbortController(), cancelling: new AbortController() }
+  const later: string[] = []
+  let release: () => void = () => undefined
+  const held = new Promise<void>((resolve) => {
+    release = resolve
+  })
+  // The first pack: it is on its way, and the answer of the store comes when nobody waits for it any more.
+  const store = watching(inner, async (call, name) => {
+    if (controllers[which].signal.aborted) later.push(`${call} ${name}`)
+    if (call !== 'put') return
+    controllers[which].abort()
+    await held
+  })
+  const deps = { clock: systemClock, random: systemRandom(), scope, listing_window_ms: HOUR_MS }
+  const maintain = (of: ObjectStore, { stopping, cancelling }: typeof controllers) =>
+    asyncLocalStorage.run(contextOf(cancelling), () =>
+      createMaintenance({ ...deps, store: of, files: createPlainFiles({ store: of }), stopping: stopping.signal }).maintain({
+        ...scope,
+        merge: false,
+        collect: true,
+      }),
+    )
+  await expect(maintain(store, controllers)).rejects.toThrow(message)
+  release()
+  // What was left half done is done by the next one, which takes longer than the first would have to go on.
+  await maintain(inner, { stopping: new AbortController(), cancelling: new AbortController() })
+  // Nine in each of the two pages that are full.
+  expect((await packedSegments(inner)).size).toBe(18)
+  expect(later).toEqual([])
+})
+
+/** All that the activity asks of Temporal is to beat, and whether it was cancelled. */
+function contextOf({ signal }: AbortController): Context {
+  const cancelled = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new CancelledFailure('The loop was cancelled.')))
+  })
+  cancelled.catch(() => undefined)
+  return { heartbeat: () => undefined, cancellationSignal: signal, cancelled } as unknown as Context
+}
+
+/** The same store; `before` is called with each call, and waited for. */
+const watching = (inner: ObjectStore, before: (call: string, name: string) => Promise<void>): ObjectStore => ({
+  ...inner,
+  put: async (name, ...rest) => {
+    await before('put', name)
+    return inner.put(name, ...rest)
+  },
+  get: async (name) => {
+    await before('get', name)
+    return inner.get(name)
+  },
+  head: async (name) => {
+    await before('head', name)
+    return inner.head(name)
+  },
+  list: async (prefix, ...rest) => {
+    await before('list', prefix)
+    return inner.list(prefix, ...rest)
+  },
+  delete: async (name, ...rest) => {
+    await before('delete', name)
+    return inner.delete(name, ...rest)
+  },
 })

@@ -1,5 +1,6 @@
 // Calls of schedules' loops on a real store, with real turns: what they ask for, and what they answer.
 
+import { getEventListeners, setMaxListeners } from 'node:events'
 import { expect, test } from '@jest/globals'
 import { createAsk } from '../../src/activities/schedules/ask.js'
 import { createScheduleCalls } from '../../src/activities/schedules/call.js'
@@ -28,25 +29,43 @@ async function world() {
   const current = createCurrent({ reader: api.reader, clock })
   let pokes = 0
   let turns = 0
+  let onPoke: () => void = () => void turn()
   const poke = () => {
     pokes += 1
-    void turn()
+    onPoke()
   }
   async function turn(): Promise<void> {
     turns += 1
     await api.turn.run()
   }
   const submit = { scope, appender, random, poke }
-  const ask = createAsk({ current, poke })
-  const { scheduleTurn } = createScheduleCalls({ scope, clock, current, ask, submit, secrets: SECRETS } as never)
+  const controller = new AbortController()
+  const stopping = controller.signal
+  setMaxListeners(0, stopping)
+  /** Tells the process to end with the next poke, which no turn follows. */
+  const stopWithPoke = () => {
+    onPoke = () => controller.abort()
+  }
+  const listeners = () => getEventListeners(stopping, 'abort').length
+  const ask = createAsk({ current, poke, stopping })
+  const { scheduleTurn } = createScheduleCalls({ scope, clock, current, ask, submit, stopping, secrets: SECRETS } as never)
   const call = (...commands: ScheduleCall['commands']) => scheduleTurn({ ...scope, schedule_id: SCHEDULE_ID, commands })
   const ticks = async () => (await (await current.latest())?.page('schedule_ticks', { limit: 10 }))?.rows ?? []
   const remove = () => appender.append([say.scheduleRemoved(SCHEDULE_ID, { at: appender.now() })])
-  return { call, turn, remove, pass: () => api.passSeconds(HOUR_MS / 1_000), ticks, said: () => ({ pokes, turns }) }
+  return {
+    call,
+    turn,
+    remove,
+    stopWithPoke,
+    listeners,
+    pass: () => api.passSeconds(HOUR_MS / 1_000),
+    ticks,
+    said: () => ({ pokes, turns }),
+  }
 }
 
 test('a thousand calls that are due at once share one poke and one turn, and a call after its publish asks for none', async () => {
-  const { call, turn, pass, ticks, said } = await world()
+  const { call, turn, pass, ticks, said, listeners } = await world()
   await turn()
   await call()
   expect(said()).toEqual({ pokes: 0, turns: 1 })
@@ -59,6 +78,17 @@ test('a thousand calls that are due at once share one poke and one turn, and a c
   expect(await ticks()).toHaveLength(1)
   await call()
   expect(said()).toEqual({ pokes: 1, turns: 2 })
+  expect(listeners()).toBe(0)
+})
+
+test('calls that wait for a turn when their process is about to end leave at once, to another process', async () => {
+  const { call, turn, pass, stopWithPoke, listeners } = await world()
+  await turn()
+  pass()
+  stopWithPoke()
+  const left = await Promise.allSettled([call(), call()])
+  expect(left).toMatchObject([{ reason: { type: 'stopping' } }, { reason: { type: 'stopping' } }])
+  expect(listeners()).toBe(0)
 })
 
 test('a revision that covers the due instant already asks for no turn, whoever published it', async () => {

@@ -16,6 +16,7 @@ import { findSchedule, readRunsOfTicks, type Schedule } from '../../readers/sche
 import { type Asked, outcomeIn } from '../../readers/wait.js'
 import type { ScheduleCall, ScheduleReport, TriggerAnswer } from '../../workflows/contract.js'
 import { explained } from '../failures.js'
+import { leaveOn, leaving } from '../leave.js'
 import { servedScope } from '../served-scope.js'
 import type { Ask } from './ask.js'
 import { reportOf, undecidedAt } from './report.js'
@@ -27,6 +28,8 @@ export type ScheduleCallDeps = RunDeps & {
   readonly current: Current
   readonly ask: Ask
   readonly submit: Submit
+  /** Aborted when this process is about to end: nobody would take the turn that is waited for. */
+  readonly stopping: AbortSignal
 }
 
 /** The last time that anything was heard: what this call rests on. */
@@ -47,11 +50,14 @@ type SaidStatus = { readonly kind: 'pause' | 'resume'; readonly asked: Asked }
 export const createScheduleCalls = (deps: ScheduleCallDeps) => ({
   async scheduleTurn({ schedule_id, commands, ...scope }: ScheduleCall): Promise<ScheduleReport> {
     servedScope(deps, scope)
-    return explained(async () => {
-      const said = await sayAll(deps, schedule_id, commands)
-      const seen = await untilDecided(deps, schedule_id, said.asked)
-      return answer(deps, schedule_id, seen, said)
-    })
+    // What was said by then is appended, and absorbed when the call is made again.
+    return explained(() =>
+      leaveOn(deps.stopping, async () => {
+        const said = await sayAll(deps, schedule_id, commands)
+        const seen = await untilDecided(deps, schedule_id, said.asked)
+        return answer(deps, schedule_id, seen, said)
+      }),
+    )
   },
 })
 
@@ -83,7 +89,7 @@ async function sayAll(deps: ScheduleCallDeps, schedule_id: string, commands: Sch
 
 /** A revision in which everything that was said has its outcome, and nothing that is due waits for a decision. */
 async function untilDecided(deps: ScheduleCallDeps, schedule_id: string, said: readonly Asked[]): Promise<Seen> {
-  const { clock, current, ask, submit } = deps
+  const { clock, current, ask, submit, stopping } = deps
   const began = clock.elapsed()
   let view = await current.latest()
   let pending = said
@@ -94,6 +100,7 @@ async function untilDecided(deps: ScheduleCallDeps, schedule_id: string, said: r
     const isDue = due_at !== null && due_at <= submit.appender.now()
     if (!isDue && pending.length === 0) return { view, schedule }
     const left_ms = SCHEDULE_CALL_WAIT_MS_MAX - (clock.elapsed() - began)
+    if (stopping.aborted) throw leaving()
     if (left_ms <= 0) throw unavailable(noTurnText(isDue ? due_at : null))
     view = (await ask(view?.sequence ?? 0, left_ms)) ?? view
   }

@@ -3,14 +3,16 @@
 import type { Command } from 'commander'
 import { startAutomation } from '../../bin/automation.js'
 import { ConfigError, type Environment, readAutomationConfig } from '../../bin/config.js'
+import { SECOND_MS } from '../../core/time.js'
 import { UsageError } from '../exit-code.js'
 import { collectSooner } from './heap.js'
 import { note } from './print.js'
 import { AUTOMATION_SETTINGS, configured, withServerSettings } from './server-options.js'
 import { onSignal } from './until-signal.js'
 
-/** For what an ended automation could not let go of: a thread of the SDK that hangs would keep the process for ever. */
-const EXIT_AFTER_MS = 5_000
+/** For what an ended automation could not let go of: a thread of the SDK that hangs, or a request that the store never answers,
+ *  would keep the process. With TURN_ENDS_MS_MAX and SETTLE_MS_MAX it ends within ten seconds of its signal. */
+const EXIT_AFTER_MS = SECOND_MS
 
 export function addAutomationCommand(command: Command, environment: Environment): void {
   withServerSettings(command, AUTOMATION_SETTINGS)

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { sha256Hex } from '../../core/hash.js'
 import { encodeDocument, parseDocument } from '../../storage/document.js'
 import type { ObjectStore } from '../../storage/object-store.js'
+import { originalOf } from '../../storage/stoppable.js'
 import { COLD_PREFIX, type ColdList, type Part, partDocument, readPart, writePart } from '../revision.js'
 import { readDocument } from '../snapshot.js'
 
@@ -36,7 +37,9 @@ type Opened = Map<string, Promise<readonly ColdPart[]>>
 const openedOf = new WeakMap<ObjectStore, Opened>()
 
 /** The parts that a sub-list names. */
-export function openColdList(store: ObjectStore, { name }: Pick<ColdList, 'name'>): Promise<readonly ColdPart[]> {
+export function openColdList(asked: ObjectStore, { name }: Pick<ColdList, 'name'>): Promise<readonly ColdPart[]> {
+  // A document that two callers wait for is not stopped with the work of one of them.
+  const store = originalOf(asked)
   const opened: Opened = openedOf.get(store) ?? new Map()
   openedOf.set(store, opened)
   const known = opened.get(name)
