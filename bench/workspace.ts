@@ -93,7 +93,7 @@ export function openBench(folder: string, options: BenchOptions = {}): BenchWork
   const cache = createFileCache({ store, folder: join(folder, 'cache'), bytes_max: 1e9 })
   const files = createParquetFiles({ cache, scope, memory_limit_mb: 128, threads: 2, connections: 2 })
   const deps = { store, files, scope, clock, random, retention: RETENTION, listing_window_ms: LISTING_WINDOW_LOCAL_MS }
-  const appender = createAppender({ ...deps, closedThrough: () => 0 })
+  const appender = createAppender({ ...deps, server_time: clock.now(), closedThrough: () => 0 })
   return {
     folder,
     store,

@@ -47,7 +47,7 @@ export async function openVirtual({ folder, listing_window_ms, page_revisions }:
   const files = createParquetFiles({ cache, scope, memory_limit_mb: 128, threads: 2, connections: 2 })
   const deps = { store, files, scope, clock, random: systemRandom(), retention: RETENTION, listing_window_ms }
   const findMissed = createMissedLook(store, listing_window_ms)
-  const appender = createAppender({ ...deps, closedThrough: () => 0 })
+  const appender = createAppender({ ...deps, server_time: clock.now(), closedThrough: () => 0 })
   const turn = createTurn({ ...deps, appender, reconcile: foldOnly })
   const events = steadyRuns({ runs: 1_000_000, open_runs: OPEN_RUNS, unit: 'hour', now: () => now })
   const take = (count: number): LedgerEvent[] => Array.from({ length: count }, () => events.next().value as LedgerEvent)

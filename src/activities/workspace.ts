@@ -72,8 +72,9 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
   }
 }
 
-/** From the end of a turn until the next one can act on what is due: a turn's time has whole seconds, and the part of one
- *  that has passed, with the turn's own duration, is no part of the wait. What is due already was left for a reason. */
+/** From the end of a turn until the next one acts on what is due: at the end of the second, so that what is due within one is
+ *  acted on by one turn, because each costs actions of Temporal. The turn's own duration is not a part of the wait. What is due
+ *  already was left for a reason. */
 export function waitMs({
   processed_at,
   ended_at,

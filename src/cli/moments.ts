@@ -18,7 +18,7 @@ export function durationText(duration_ms: number): string {
   return inUnits(seconds, [DAY_S, 'd'], [HOUR_S, 'h'])
 }
 
-/** A decision's time is that of its turn, in whole seconds: what is less is not known. */
+/** A decision's time is that of its turn, which may be earlier by a part of a second: what is less says nothing. */
 export const delayText = (delay_ms: number): string => (delay_ms < SECOND_MS ? 'under 1 s' : durationText(delay_ms))
 
 type Unit = readonly [seconds: number, name: string]

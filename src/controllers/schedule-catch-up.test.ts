@@ -25,6 +25,15 @@ describe('catch-up, edits and pauses', () => {
     expect(story.ticks()[0]).toMatchObject({ first_scheduled_for: at('2025-01-06T00:00:00Z') })
   })
 
+  it('looks back as far in any part of a second: what is as old as its window runs', () => {
+    for (const part_ms of [0, 1, 999]) {
+      const story = createScheduleStory()
+      story.define(at('2025-01-13T12:00:00Z'), { cron_expressions: ['0 12 * * *'] })
+      story.decide(NOON + part_ms)
+      expect(toldTicks(story)).toEqual(['2025-01-14T12:00 TRIGGERED', '2025-01-15T12:00 TRIGGERED'])
+    }
+  })
+
   it('#10335 runs none that is older than the window, whatever was decided before', () => {
     const story = createScheduleStory()
     story.define(at('2025-01-05T12:00:00Z'), { cron_expressions: [MIDNIGHT] })

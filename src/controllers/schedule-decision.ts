@@ -5,7 +5,7 @@ import { scheduleRunKey } from '../core/keys.js'
 import { TICK_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
 import { compareText } from '../core/order.js'
 import { cutText } from '../core/text.js'
-import { instantMs, SECOND_MS } from '../core/time.js'
+import { floorTo, instantMs, SECOND_MS } from '../core/time.js'
 import type { SkipReason } from '../events/schedule.js'
 import type { Selector } from '../events/value.js'
 import type { RunRow } from '../projections/run-table.js'
@@ -61,7 +61,8 @@ export function decideSchedule(schedule: DueSchedule, context: DecisionContext):
       return { from: state.floor_at, to: due.at, ticks, skipped: undefined, tick: undefined }
     }
     case 'TICKS': {
-      const interval = intervalOf(due.ticks, state.floor_at, context.now, definition)
+      // Crons fire at whole seconds: two turns within one look back as far, and say the same.
+      const interval = intervalOf(due.ticks, state.floor_at, floorTo(context.now, SECOND_MS), definition)
       return interval === undefined ? undefined : decideInterval(schedule, interval, context)
     }
   }

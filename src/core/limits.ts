@@ -106,8 +106,8 @@ export const GLOBAL_RUNNING_DEFAULT = 1_000
 /** Of a location whose deploy does not say it; `servo deploy` always does. The fold depends on it. */
 export const LOCATION_SLOTS_DEFAULT = 64
 
-/** Of what an attempt may take to start, to beat and to end: a turn's time has whole seconds, and with less every attempt would
- *  be lost. */
+/** Of what an attempt may take to start, to beat and to end: two processes may know the store's clock to a second each, and with
+ *  less an attempt would be lost for that alone. */
 export const TIMEOUT_SECONDS_MIN = 1
 
 /** An attempt that its worker gave back so often counts as lost from then on: something else is wrong. */
@@ -260,6 +260,15 @@ export const CREATION_SKEW_MS_MAX = 2 * MINUTE_MS
 export const WRITE_MS_MAX = 30 * SECOND_MS
 /** How far the clocks of one store's servers may lie apart, and more than any does. */
 export const STORE_CLOCKS_APART_MS = 10 * SECOND_MS
+/** How fast the clock of a process may go against that of its store: NTP corrects a clock by half a millisecond a second at most. */
+export const STORE_CLOCK_DRIFT_MAX = 0.000_5
+/** What a store's answer said of its clock is used for so long: the drift has made it worse than the next answer by then. */
+export const STORE_CLOCK_AGE_MS_MAX = 10 * MINUTE_MS
+/** Of so much time the best is kept: ten of them are in use. */
+export const STORE_CLOCK_SLOT_MS = MINUTE_MS
+/** By how much what two answers say of the clock may contradict each other: more than the clocks of servers that are set by
+ *  each other lie apart, and than a server is late to change the second in its answers. */
+export const STORE_WINDOWS_APART_MS = 100
 /** Where turns follow one another, one in so many lists all minutes that are open, and the others those in which
  *  something may still be acknowledged. */
 export const WHOLE_LISTING_EVERY_MS = 10 * SECOND_MS

@@ -27,9 +27,9 @@ export type AppenderDeps = {
   readonly random: RandomBytes
   /** The last minute that a turn has closed, epoch milliseconds: nobody names a segment at or below it. */
   readonly closedThrough: () => number
-  /** The store's time at this moment, where its process has just heard it: what is said before the first append is stamped
-   *  by it, and not by this machine's clock. */
-  readonly server_time?: number
+  /** The store's time at this moment, by an answer that this process has just had: events are stamped and segments are named by
+   *  it until the next answer, because this machine's clock may be wrong by hours. */
+  readonly server_time: number
   readonly log?: (message: string) => void
   /** Told of each segment that was written, or given up: for whoever counts them. */
   readonly onAppend?: (appended: AppendEnd) => void
@@ -141,12 +141,12 @@ type SegmentWriter = {
 
 function createSegmentWriter({ store, scope, clock, random, closedThrough, server_time: heard, log }: AppenderDeps): SegmentWriter {
   /** The store's last answer: names and stamps are made of its time, and not of this machine's. */
-  let last = heard === undefined ? undefined : { server_time: heard, at: clock.elapsed() }
+  let last = { server_time: heard, at: clock.elapsed() }
   const noteTime = (server_time: number) => {
     last = { server_time, at: clock.elapsed() }
   }
   // What has passed since is counted by the clock that nobody sets: a machine whose own is corrected stamps no word wrong.
-  const storeTime = () => (last === undefined ? clock.now() : Math.floor(last.server_time + clock.elapsed() - last.at))
+  const storeTime = () => store.now?.() ?? Math.floor(last.server_time + clock.elapsed() - last.at)
   const currentMinute = () => segmentMinute(storeTime(), closedThrough())
 
   /** What is under the name, when it holds the same keys: durable, ours or somebody's. */
@@ -155,14 +155,6 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, serve
     noteTime(answer.server_time)
     if (answer.kind === 'absent') return 'absent'
     return answer.head.meta['keys_sha256'] === keys_sha256 ? answer.head : 'other'
-  }
-
-  async function learnTime(name: string): Promise<void> {
-    try {
-      noteTime((await store.head(name)).server_time)
-    } catch (error) {
-      if (!isOperatingError(error, 'unavailable')) throw error
-    }
   }
 
   /** What was said first stands; that somebody said something else under the same keys is worth a line. */
@@ -209,8 +201,6 @@ function createSegmentWriter({ store, scope, clock, random, closedThrough, serve
       tries_left -= 1
       onTry()
       if (attempt > 0) await clock.sleep(Math.min(RETRY_FIRST_MS * 2 ** (attempt - 1), RETRY_LONGEST_MS))
-      // Before the first answer this machine's clock may be wrong by hours, and would leave a stray copy in an old minute.
-      if (last === undefined) await learnTime(objectNameAt(currentMinute(), salt))
       const minute = currentMinute()
       const name = objectNameAt(minute, salt)
       const bytes = encodeSegment({ ...scope, write_id, written_at: instantText(storeTime()), batches: segmentBatches })

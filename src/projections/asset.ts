@@ -4,7 +4,7 @@ import { assert } from '../core/errors.js'
 import { LOCATION_SLOTS_DEFAULT } from '../core/limits.js'
 import type { EventOf, LedgerEvent } from '../events/event.js'
 import type { AssetDefinitionRow } from './asset-table.js'
-import { type Moment, type Refusal, refusal } from './outcome.js'
+import { type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { ensureLocationPool } from './pool.js'
 import { scheduleJudge } from './schedule-judge.js'
 import { DEFINITION_MACHINE, nextStates } from './state-machine.js'
@@ -113,7 +113,7 @@ export function foldAssetDefined(rows: WorkingSet, { payload }: EventOf<'AssetDe
     ...(known ?? newDefinition(payload, moment)),
     ...deployed,
     state: 'CURRENT',
-    current_since_at: moment.at,
+    current_since_at: notBefore(moment, known?.defined_at, known?.ended_at),
     ended_at: null,
   })
   return undefined
@@ -153,8 +153,9 @@ export function foldAssetRemoved(rows: WorkingSet, { payload, basis }: EventOf<'
   return undefined
 }
 
-function end(rows: WorkingSet, current: AssetDefinitionRow, by: 'OTHER_DEFINED' | 'REMOVED', { at, event_id }: Moment): void {
+function end(rows: WorkingSet, current: AssetDefinitionRow, by: 'OTHER_DEFINED' | 'REMOVED', moment: Moment): void {
   const state = nextStates(DEFINITION_MACHINE, current.state, by)[0]
   assert(state, `A definition that is ${current.state} cannot end.`)
-  rows.put('asset_definitions', { ...current, state, ended_at: at, last_event_id: event_id })
+  const ended_at = notBefore(moment, current.current_since_at)
+  rows.put('asset_definitions', { ...current, state, ended_at, last_event_id: moment.event_id })
 }

@@ -10,7 +10,7 @@ import { heartbeatDeadline, NO_ATTEMPT_DEADLINES, timeoutOf } from './deadline.j
 import { type AttemptFailure, recordFailedAttempt, storedError } from './failed-attempt.js'
 import type { Hints } from './hint.js'
 import { afterFailure, afterLoss } from './next-try.js'
-import { type Moment, type Refusal, refusal } from './outcome.js'
+import { type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { type AttemptEnd, keysOfPartitions, recordAttemptEnd } from './partition.js'
 import { cappedTagsOf, dispatchPoolKeys, enterPools, fullPool, isWithoutSlot, leavePools, poolSourceOf } from './pool.js'
 import { countEnded, keysOfRun, startRun } from './run.js'
@@ -26,7 +26,7 @@ import {
   type TaskState,
 } from './state-machine.js'
 import type { KeyedRow } from './tables.js'
-import { endTask, moveTask, resolveEdges } from './task.js'
+import { endOf, endTask, moveTask, resolveEdges } from './task.js'
 import type { WorkingSet } from './working-set.js'
 
 type TaskName = { readonly run_id: string; readonly task_key: string }
@@ -92,6 +92,7 @@ export function foldDispatchRequested(
   if (full !== undefined) return full
   const prefetched = isWithoutSlot(source, location_name)
 
+  const dispatched_at = endOf(task, moment)
   const dispatched = moveTask(
     rows,
     task,
@@ -103,7 +104,7 @@ export function foldDispatchRequested(
       location_name,
       worker_queue,
       pool_keys,
-      dispatched_at: moment.at,
+      dispatched_at,
       // An attempt that has not started has nothing of what the one before it had, but for how that one ended.
       execution_id: null,
       worker_id: null,
@@ -114,18 +115,20 @@ export function foldDispatchRequested(
       // One that waits for a slot is taken back before: its worker lives, and is busy.
       start_deadline_at: moment.at + task.start_timeout_ms + (prefetched ? PREFETCH_WAIT_MS_MAX : 0),
       retry_at: null,
+      attempt_ended_at: null,
     },
     moment,
   )
   enterPools(rows, dispatched, moment)
-  rows.put('dispatch_outbox', newOutboxRow(payload, prefetched, moment))
+  rows.put('dispatch_outbox', newOutboxRow(payload, prefetched, dispatched_at, moment))
   return undefined
 }
 
 const newOutboxRow = (
   payload: EventOf<'DispatchRequested'>['payload'],
   prefetched: boolean,
-  { at, event_id }: Moment,
+  requested_at: number,
+  { event_id }: Moment,
 ): DispatchOutboxRow => ({
   run_id: payload.run_id,
   task_key: payload.task_key,
@@ -138,7 +141,7 @@ const newOutboxRow = (
   status: 'PENDING',
   prefetched,
   port: null,
-  requested_at: at,
+  requested_at,
   enqueued_at: null,
   closed_at: null,
   close_reason: null,
@@ -154,7 +157,8 @@ export function foldDispatchEnqueued(rows: WorkingSet, { payload }: EventOf<'Dis
   const outbox = openOutboxRow(rows, task)
   const status = nextStates(OUTBOX_MACHINE, outbox.status, 'ENQUEUED')[0]
   if (status === undefined) return illegal(task)
-  rows.put('dispatch_outbox', { ...outbox, status, port: payload.port, enqueued_at: moment.at, last_event_id: moment.event_id })
+  const enqueued_at = notBefore(moment, outbox.requested_at)
+  rows.put('dispatch_outbox', { ...outbox, status, port: payload.port, enqueued_at, last_event_id: moment.event_id })
   return undefined
 }
 
@@ -164,31 +168,34 @@ function openOutboxRow(rows: WorkingSet, { run_id, task_key, attempt }: TaskRow)
   return outbox
 }
 
-function closeOutbox(rows: WorkingSet, task: TaskRow, by: OutboxCause, close_reason: string, moment: Moment): void {
-  if (task.state !== 'DISPATCHED') return
+/** When it was closed; null: it was before. */
+function closeOutbox(rows: WorkingSet, task: TaskRow, by: OutboxCause, close_reason: string, moment: Moment): number | null {
+  if (task.state !== 'DISPATCHED') return null
   const outbox = openOutboxRow(rows, task)
   const status = nextStates(OUTBOX_MACHINE, outbox.status, by)[0]
   assert(status, `The outbox row of ${task.task_key} was ${outbox.status} while its attempt had not started.`)
-  rows.put('dispatch_outbox', { ...outbox, status, closed_at: moment.at, close_reason, last_event_id: moment.event_id })
+  const closed_at = notBefore(moment, outbox.requested_at, outbox.enqueued_at)
+  rows.put('dispatch_outbox', { ...outbox, status, closed_at, close_reason, last_event_id: moment.event_id })
+  return closed_at
 }
 
 export function foldTaskStarted(rows: WorkingSet, { payload }: EventOf<'TaskStarted'>, moment: Moment): Refusal | undefined {
   const task = activeTask(rows, payload, 'BASIS_MISSING')
   if (isRefused(task)) return task
   if (nextStates(TASK_MACHINE, task.state, 'STARTED').length === 0) return illegal(task)
-  closeOutbox(rows, task, 'STARTED', 'STARTED', moment)
+  const started_at = notBefore(moment, task.dispatched_at, closeOutbox(rows, task, 'STARTED', 'STARTED', moment))
   const { execution_id, worker_id } = payload
   const changes = {
     execution_id,
     worker_id,
     code_version: payload.code_version ?? task.code_version,
-    started_at: moment.at,
+    started_at,
     start_deadline_at: null,
     heartbeat_deadline_at: heartbeatDeadline(task, moment.at),
     timeout_at: timeoutOf(task, moment.at),
   }
   moveTask(rows, task, 'STARTED', 'RUNNING', changes, moment)
-  startRun(rows, runOf(rows, payload), moment)
+  startRun(rows, runOf(rows, payload), started_at, moment)
   return undefined
 }
 
@@ -200,7 +207,7 @@ export function foldTaskHeartbeat(rows: WorkingSet, { payload }: EventOf<'TaskHe
   if (task.heartbeat_seq !== null && payload.seq <= task.heartbeat_seq) return undefined
   rows.put('tasks', {
     ...task,
-    last_heartbeat_at: moment.at,
+    last_heartbeat_at: notBefore(moment, task.started_at, task.last_heartbeat_at),
     heartbeat_seq: payload.seq,
     progress: payload.progress ?? task.progress,
     heartbeat_deadline_at: heartbeatDeadline(task, moment.at),
@@ -225,9 +232,9 @@ type Ending = {
 export function foldTaskFinished(rows: WorkingSet, { payload }: EventOf<'TaskFinished'>, moment: Moment): Refusal | undefined {
   const task = activeTask(rows, payload, 'BASIS_MISSING')
   if (isRefused(task)) return task
-  closeOutbox(rows, task, 'FINISHED', 'FINISHED', moment)
-  const run = payload.withdrawn === true ? runOf(rows, payload) : startRun(rows, runOf(rows, payload), moment)
-  endAttempt(rows, run, task, { ...finishOf(task, payload, moment), slot_ms: payload.slot_ms }, moment)
+  const ended_at = notBefore(moment, endOf(task, moment), closeOutbox(rows, task, 'FINISHED', 'FINISHED', moment))
+  const run = payload.withdrawn === true ? runOf(rows, payload) : startRun(rows, runOf(rows, payload), ended_at, moment)
+  endAttempt(rows, run, task, { ...finishOf(task, payload, moment), slot_ms: payload.slot_ms }, ended_at, moment)
   return undefined
 }
 
@@ -285,8 +292,10 @@ export function foldAttemptLost(rows: WorkingSet, { payload, basis }: EventOf<'A
     return refusal('STALE_BASIS', { run_id: task.run_id, task_key: task.task_key, task_state: task.state, deadline_at: deadline })
   }
   const isRefusedByWorker = reason === 'HANDOVER_REFUSED' && payload.withdrawn !== true
-  closeOutbox(rows, task, isRefusedByWorker ? 'HANDOVER_REFUSED' : 'LOST', payload.withdrawn === true ? 'WITHDRAWN' : reason, moment)
-  endAttempt(rows, runOf(rows, payload), task, lossOf(task, payload, moment), moment)
+  const close_reason = payload.withdrawn === true ? 'WITHDRAWN' : reason
+  const closed_at = closeOutbox(rows, task, isRefusedByWorker ? 'HANDOVER_REFUSED' : 'LOST', close_reason, moment)
+  const ended_at = notBefore(moment, endOf(task, moment), closed_at)
+  endAttempt(rows, runOf(rows, payload), task, lossOf(task, payload, moment), ended_at, moment)
   return undefined
 }
 
@@ -331,22 +340,22 @@ function lossOf(task: TaskRow, payload: EventOf<'AttemptLost'>['payload'], momen
 /** How long the attempt had a slot of its location. What its worker says includes the question whether it may start, of which the
  *  API's instants see a part. One that was taken back waited in vain for a slot, and counts as the longest wait: the location is
  *  prefetched less until short attempts outweigh it. null: it was never said to have begun. */
-function slotMs({ started_at }: TaskRow, { attempt, slot_ms }: Ending, { at }: Moment): number | null {
+function slotMs({ started_at }: TaskRow, { attempt, slot_ms }: Ending, ended_at: number): number | null {
   if (attempt === null) return PREFETCH_WAIT_MS_MAX
   if (started_at === null) return null
-  return slot_ms ?? Math.max(0, at - started_at)
+  return slot_ms ?? ended_at - started_at
 }
 
 /** The run comes last: with its last task over, its rows leave memory. */
-function endAttempt(rows: WorkingSet, run: RunRow, task: TaskRow, ending: Ending, moment: Moment): void {
+function endAttempt(rows: WorkingSet, run: RunRow, task: TaskRow, ending: Ending, ended_at: number, moment: Moment): void {
   const { by, state, changes, attempt, failure } = ending
-  leavePools(rows, task, slotMs(task, ending, moment), moment)
-  if (attempt !== null) recordAttemptEnd(rows, task, attempt, moment)
-  if (failure !== undefined) recordFailedAttempt(rows, task, failure, moment)
+  leavePools(rows, task, slotMs(task, ending, ended_at), moment)
+  if (attempt !== null) recordAttemptEnd(rows, task, attempt, ended_at, moment)
+  if (failure !== undefined) recordFailedAttempt(rows, task, failure, ended_at, moment)
   if (!isOver(state)) {
-    moveTask(rows, task, by, state, changes, moment, NO_ATTEMPT_DEADLINES)
+    moveTask(rows, task, by, state, { ...changes, attempt_ended_at: ended_at }, moment, NO_ATTEMPT_DEADLINES)
     return
   }
-  const ended = endTask(rows, task, by, state, changes, moment)
+  const ended = endTask(rows, task, by, state, changes, moment, ended_at)
   countEnded(rows, run, resolveEdges(rows, [ended], moment), moment)
 }

@@ -17,8 +17,11 @@ export const NO_ATTEMPT_DEADLINES = {
   cancel_deadline_at: null,
 } as const
 
-export const heartbeatDeadline = ({ heartbeat_timeout_ms }: Pick<TaskRow, 'heartbeat_timeout_ms'>, beat_at: number): number =>
-  Math.floor(beat_at + heartbeat_timeout_ms * HEARTBEAT_SLACK)
+type Beating = Pick<TaskRow, 'heartbeat_timeout_ms'>
+
+const silenceAllowed = ({ heartbeat_timeout_ms }: Beating): number => Math.floor(heartbeat_timeout_ms * HEARTBEAT_SLACK)
+
+export const heartbeatDeadline = (task: Beating, beat_at: number): number => beat_at + silenceAllowed(task)
 
 export const timeoutOf = ({ timeout_ms }: Pick<TaskRow, 'timeout_ms'>, started_at: number): number | null =>
   timeout_ms === null ? null : started_at + timeout_ms
@@ -34,9 +37,11 @@ export const infraDelay = (infra_losses: number): number =>
   Math.min(INFRA_BACKOFF_MS_MAX, INFRA_BACKOFF_MS * 2 ** Math.min(infra_losses - 1, 10))
 
 /** After such a loss. Of one that fell silent the delay counts from when it was last heard: that it was waited for has kept
- *  the next try off already (ADR 0046). */
+ *  the next try off already (ADR 0046). The deadline says when that was; the columns of its start and its beats may be later,
+ *  because they follow what they rest on. */
 export function retryAfterLoss(task: TaskRow, infra_losses: number, isSilent: boolean, lost_at: number): number {
-  const heard_at = isSilent ? (task.last_heartbeat_at ?? task.started_at ?? lost_at) : lost_at
+  const { heartbeat_deadline_at } = task
+  const heard_at = isSilent && heartbeat_deadline_at !== null ? heartbeat_deadline_at - silenceAllowed(task) : lost_at
   return Math.max(lost_at, heard_at + infraDelay(infra_losses))
 }
 

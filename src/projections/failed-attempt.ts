@@ -13,7 +13,13 @@ import type { WorkingSet } from './working-set.js'
 export type AttemptFailure = Pick<FailedAttemptRow, 'outcome' | 'reason' | 'error'> & { readonly execution_id?: string }
 
 /** Written and never read by the fold: an attempt ends once, so that no key has to be looked up for it. */
-export function recordFailedAttempt(rows: WorkingSet, task: TaskRow, failure: AttemptFailure, { at, event_id }: Moment): void {
+export function recordFailedAttempt(
+  rows: WorkingSet,
+  task: TaskRow,
+  failure: AttemptFailure,
+  finished_at: number,
+  { event_id }: Moment,
+): void {
   const { run_id, task_key, attempt, attempt_id, worker_id, dispatched_at, started_at } = task
   assert(attempt_id !== null && dispatched_at !== null, `Attempt ${attempt} of ${task_key} ended and was never dispatched.`)
   rows.put('failed_attempts', {
@@ -28,8 +34,7 @@ export function recordFailedAttempt(rows: WorkingSet, task: TaskRow, failure: At
     error: failure.error,
     dispatched_at,
     started_at,
-    // A decision is stamped with the beginning of its turn, which may lie before what it answers to.
-    finished_at: Math.max(at, started_at ?? dispatched_at),
+    finished_at,
     row_version: 0,
     last_event_id: event_id,
   })

@@ -52,7 +52,7 @@ function releaseOf(task: TaskRow, moment: Moment): NextTry {
   const counted = { releases: (task.releases ?? 0) + 1 }
   if (counted.releases > RELEASES_FREE_MAX) return infraLossOf(task, 'HANDOVER_REFUSED', moment)
   if (task.cancel_requested_at !== null) return over(task, 'CANCELLED', counted)
-  // A turn's time has whole seconds: with the fraction it would wait for the next one.
+  // The clock of the process that says it may be ahead of the turn's by less than a second: with the fraction it would wait.
   return again(task, floorTo(moment.at, SECOND_MS), counted)
 }
 

@@ -76,6 +76,14 @@ export type Moment = {
   readonly ordinal: number
 }
 
+/** When it happened, for a column: never before what it follows. Each process knows the store's clock to a part of a second, and
+ *  what one of them says may carry an earlier time than what it answers to. Deadlines count from `at` itself. */
+export function notBefore({ at }: Moment, ...causes: readonly (number | null | undefined)[]): number {
+  let latest = at
+  for (const cause of causes) if (cause !== null && cause !== undefined && cause > latest) latest = cause
+  return latest
+}
+
 /** The row, unless it has expired. */
 export function liveRow<Name extends TableName>(
   rows: WorkingSet,

@@ -25,36 +25,41 @@ type Materialization = {
   readonly data_version: string | null
 }
 
-export function recordAttemptEnd(rows: WorkingSet, task: TaskRow, end: AttemptEnd, moment: Moment): void {
+export function recordAttemptEnd(rows: WorkingSet, task: TaskRow, end: AttemptEnd, ended_at: number, moment: Moment): void {
   const { asset_key } = task
   for (const selected of partitionsOf(rows, task)) {
     const known = rows.get('partition_status', asset_key, selected.sort_key, selected.partition_key)
     rows.put('partition_status', {
       ...(known ?? newStatus(asset_key, selected)),
-      ...(end.materialization === null ? {} : materialized(task, end.materialization, moment)),
+      ...(end.materialization === null ? {} : materialized(task, end.materialization, ended_at, moment)),
       last_attempt_run_id: task.run_id,
       last_attempt_id: task.attempt_id,
-      last_attempt_at: moment.at,
+      last_attempt_at: ended_at,
       last_attempt_outcome: end.outcome,
       last_attempt_error_code: end.error_code,
-      failed_since_at: failedSince(known, end.outcome, moment),
+      failed_since_at: failedSince(known, end.outcome, ended_at),
       last_event_id: moment.event_id,
     })
   }
 }
 
 /** A skip or a cancel says nothing about whether the partition would fail again. */
-function failedSince(known: PartitionStatusRow | undefined, outcome: OverState, { at }: Moment): number | null {
+function failedSince(known: PartitionStatusRow | undefined, outcome: OverState, ended_at: number): number | null {
   if (outcome === 'SUCCEEDED') return null
   const since = known?.failed_since_at ?? null
-  return outcome === 'FAILED' ? (since ?? at) : since
+  return outcome === 'FAILED' ? (since ?? ended_at) : since
 }
 
-const materialized = (task: TaskRow, { materialization_id, code_version, data_version }: Materialization, { at, ordinal }: Moment) =>
+const materialized = (
+  task: TaskRow,
+  { materialization_id, code_version, data_version }: Materialization,
+  ended_at: number,
+  { ordinal }: Moment,
+) =>
   ({
     last_materialization_id: materialization_id,
     last_materialization_run_id: task.run_id,
-    last_materialization_at: at,
+    last_materialization_at: ended_at,
     last_materialization_ordinal: ordinal,
     last_materialization_code_version: code_version,
     last_materialization_definition_hash: task.definition_hash,

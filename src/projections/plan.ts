@@ -6,7 +6,7 @@ import { PRIORITY_MAX, PRIORITY_MIN, RUN_EDGES_MAX } from '../core/limits.js'
 import { SECOND_MS } from '../core/time.js'
 import type { EventOf, LedgerEvent } from '../events/event.js'
 import type { AssetDefinitionRow } from './asset-table.js'
-import { type Moment, type Refusal, refusal } from './outcome.js'
+import { type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { poolKeysOf } from './pool.js'
 import { keysOfRun, moveRun, stalePlan } from './run.js'
 import type { RunRow, TaskRow } from './run-table.js'
@@ -111,14 +111,15 @@ export function foldPlanCreated(rows: WorkingSet, { payload, basis }: PlanCreate
     return putTask(rows, run, task, policies[task.d] as TaskPolicy, taskKeys, moment)
   })
   if (page < pages - 1) return undefined
-  for (const task of [...earlier, ...planned]) makeReady(rows, task, moment)
-  moveRun(rows, run, 'PLANNED_WHOLE', 'PLANNED', { planned_at: moment.at, tasks_total: task_count, tasks_open: task_count }, moment)
+  const planned_at = notBefore(moment, run.requested_at)
+  for (const task of [...earlier, ...planned]) makeReady(rows, task, planned_at, moment)
+  moveRun(rows, run, 'PLANNED_WHOLE', 'PLANNED', { planned_at, tasks_total: task_count, tasks_open: task_count }, moment)
   return undefined
 }
 
-function makeReady(rows: WorkingSet, task: TaskRow, moment: Moment): void {
+function makeReady(rows: WorkingSet, task: TaskRow, ready_at: number, moment: Moment): void {
   if (task.deps_total > 0) moveTask(rows, task, 'PLANNED_WHOLE', 'BLOCKED', {}, moment)
-  else moveTask(rows, task, 'PLANNED_WHOLE', 'READY', { ready_at: moment.at }, moment)
+  else moveTask(rows, task, 'PLANNED_WHOLE', 'READY', { ready_at }, moment)
 }
 
 function putTask(
@@ -196,6 +197,7 @@ const newTask = (
   heartbeat_deadline_at: null,
   timeout_at: null,
   retry_at: null,
+  attempt_ended_at: null,
   cancel_requested_at: null,
   cancel_deadline_at: null,
   outcome_reason: null,

@@ -122,6 +122,8 @@ export const TASKS = defineTable({
     heartbeat_deadline_at: column.optional.timestamp,
     timeout_at: column.optional.timestamp,
     retry_at: column.optional.timestamp,
+    /** When the newest attempt ended, while another one is to follow it. */
+    attempt_ended_at: column.optional.timestamp,
     cancel_requested_at: column.optional.timestamp,
     cancel_deadline_at: column.optional.timestamp,
     outcome_reason: column.optional.repeated,

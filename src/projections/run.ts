@@ -3,7 +3,7 @@
 import { assert } from '../core/errors.js'
 import { readTraceparent } from '../core/traceparent.js'
 import type { EventOf } from '../events/event.js'
-import { type FoldContext, liveRow, type Moment, type Refusal, refusal } from './outcome.js'
+import { type FoldContext, liveRow, type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { runKeyExpiry } from './retention.js'
 import type { RunRow, TaskRow } from './run-table.js'
 import { keysOfTriggeringTick, recordConflictOfTick, recordRunOfTick } from './schedule-tick.js'
@@ -57,7 +57,7 @@ export function recordRunKeyConflict(rows: WorkingSet, { payload }: RunRequested
     partitions: payload.partitions,
     tags: payload.tags,
     seen_count: 1,
-    detected_at: moment.at,
+    detected_at: notBefore(moment, holder.created_at),
     row_version: 0,
     last_event_id: moment.event_id,
   })
@@ -134,30 +134,25 @@ export function foldRunCancelRequested(rows: WorkingSet, { payload }: EventOf<'R
   if (state === undefined) return refusal('TERMINAL', { run_id, run_state: run.state })
   if (state === run.state) return undefined
   const cancel_requested_by = payload.requested_by ?? null
-  const finished_at = isOver(state) ? moment.at : null
-  const cancelling = moveRun(
-    rows,
-    run,
-    'CANCEL_REQUESTED',
-    state,
-    { cancel_requested_at: moment.at, cancel_requested_by, finished_at },
-    moment,
-  )
-  if (!isOver(state)) countEnded(rows, cancelling, cancelTasks(rows, run_id, moment), moment)
+  const cancel_requested_at = notBefore(moment, run.requested_at)
+  const finished_at = isOver(state) ? cancel_requested_at : null
+  const cancelling = moveRun(rows, run, 'CANCEL_REQUESTED', state, { cancel_requested_at, cancel_requested_by, finished_at }, moment)
+  if (!isOver(state)) countEnded(rows, cancelling, cancelTasks(rows, cancelling, moment), moment)
   return undefined
 }
 
 /** What has not been handed over ends at once; the others are asked to, and get a deadline for it. */
-function cancelTasks(rows: WorkingSet, run_id: string, moment: Moment): readonly TaskRow[] {
+function cancelTasks(rows: WorkingSet, { run_id, planned_at, cancel_requested_at }: RunRow, moment: Moment): readonly TaskRow[] {
   const ended: TaskRow[] = []
+  const ended_at = notBefore(moment, planned_at, cancel_requested_at)
   for (const task of rows.tasksOf(run_id)) {
     if (nextStates(TASK_MACHINE, task.state, 'RUN_CANCELLED').length > 0) {
       ended.push(
-        endTask(rows, task, 'RUN_CANCELLED', 'CANCELLED', { cancel_requested_at: moment.at, outcome_reason: 'RUN_CANCELLED' }, moment),
+        endTask(rows, task, 'RUN_CANCELLED', 'CANCELLED', { cancel_requested_at, outcome_reason: 'RUN_CANCELLED' }, moment, ended_at),
       )
     } else if (isActive(task.state)) {
       const cancel_deadline_at = moment.at + task.cancel_grace_ms
-      rows.put('tasks', { ...task, cancel_requested_at: moment.at, cancel_deadline_at, last_event_id: moment.event_id })
+      rows.put('tasks', { ...task, cancel_requested_at, cancel_deadline_at, last_event_id: moment.event_id })
     }
   }
   return resolveEdges(rows, ended, moment)
@@ -167,7 +162,7 @@ export function foldPlanFailed(rows: WorkingSet, { payload, basis }: EventOf<'Pl
   const run = rows.get('runs', payload.run_id)
   const stale = stalePlan(run, payload.run_id, basis.request_event_id)
   if (stale !== undefined || run === undefined) return stale
-  moveRun(rows, run, 'PLAN_FAILED', 'FAILED', { error: payload.error, finished_at: moment.at }, moment)
+  moveRun(rows, run, 'PLAN_FAILED', 'FAILED', { error: payload.error, finished_at: notBefore(moment, run.requested_at) }, moment)
   return undefined
 }
 
@@ -187,11 +182,12 @@ export function moveRun(rows: WorkingSet, run: RunRow, by: RunCause, state: RunS
   return moved
 }
 
-/** The run's first task is with a worker; by then it may be cancelling. */
-export function startRun(rows: WorkingSet, run: RunRow, moment: Moment): RunRow {
-  if (run.state === 'PLANNED') return moveRun(rows, run, 'TASK_STARTED', 'RUNNING', { started_at: moment.at }, moment)
+/** The run's first task is with a worker since then; by now the run may be cancelling. */
+export function startRun(rows: WorkingSet, run: RunRow, task_at: number, moment: Moment): RunRow {
+  const started_at = notBefore(moment, run.planned_at, task_at)
+  if (run.state === 'PLANNED') return moveRun(rows, run, 'TASK_STARTED', 'RUNNING', { started_at }, moment)
   if (run.started_at !== null) return run
-  const started: RunRow = { ...run, started_at: moment.at, last_event_id: moment.event_id }
+  const started: RunRow = { ...run, started_at, last_event_id: moment.event_id }
   rows.put('runs', started)
   return started
 }
@@ -211,7 +207,14 @@ export function countEnded(rows: WorkingSet, run: RunRow, ended: readonly TaskRo
   }
   assert(counted.tasks_open >= 0, `The run ${run.run_id} counts ${counted.tasks_open} open tasks.`)
   if (counted.tasks_open > 0) rows.put('runs', counted)
-  else moveRun(rows, counted, 'LAST_TASK_OVER', outcomeOf(counted), { finished_at: moment.at }, moment)
+  else moveRun(rows, counted, 'LAST_TASK_OVER', outcomeOf(counted), { finished_at: endOfRun(rows, run.run_id, moment) }, moment)
+}
+
+/** Not before the end of any of its tasks, whichever process said it. */
+function endOfRun(rows: WorkingSet, run_id: string, { at }: Moment): number {
+  let ended_at = at
+  for (const { finished_at } of rows.tasksOf(run_id)) ended_at = Math.max(ended_at, finished_at ?? 0)
+  return ended_at
 }
 
 function outcomeOf({ state, tasks_failed, tasks_cancelled }: RunRow): Exclude<OverState, 'SKIPPED'> {

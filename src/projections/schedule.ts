@@ -5,7 +5,7 @@ import { OWED_SPANS_KEPT_MAX, PRIORITY_DEFAULT } from '../core/limits.js'
 import type { EventOf } from '../events/event.js'
 import { hasSameTimes } from '../events/schedule.js'
 import type { NameRow } from './asset-table.js'
-import { type Moment, type Refusal, refusal } from './outcome.js'
+import { type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { isOwedFull, owedWith } from './schedule-owed.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleStatus } from './schedule-table.js'
 import { nextStates, SCHEDULE_MACHINE, type ScheduleCause } from './state-machine.js'
@@ -80,7 +80,8 @@ function redefine(rows: WorkingSet, known: ScheduleDefinitionRow, payload: Defin
   const owed = isMoved ? owedWith(state, known, 'SUPERSEDED', moment.at) : state.owed
   // Of a writer whose clock is behind what was decided: from there on the new cron counts.
   const floor_at = isMoved ? Math.max(state.floor_at, moment.at) : state.floor_at
-  const described = { schedule_name, description: definition.description ?? null, updated_at: moment.at, last_event_id: moment.event_id }
+  const updated_at = notBefore(moment, known.updated_at)
+  const described = { schedule_name, description: definition.description ?? null, updated_at, last_event_id: moment.event_id }
   rows.put('schedule_definitions', {
     ...known,
     ...(isSame
@@ -179,10 +180,10 @@ function takeName(rows: WorkingSet, { schedule_id, schedule_name }: Defined['pay
   rows.put('names', taken)
 }
 
-function releaseName(rows: WorkingSet, { schedule_id, schedule_name }: ScheduleDefinitionRow, { at, event_id }: Moment): void {
+function releaseName(rows: WorkingSet, { schedule_id, schedule_name }: ScheduleDefinitionRow, moment: Moment): void {
   const name = rows.get('names', 'SCHEDULE', schedule_name)
   assert(name?.entity_id === schedule_id, `The name ${schedule_name} is not that of its schedule ${schedule_id}.`)
-  rows.put('names', { ...name, released_at: at, last_event_id: event_id })
+  rows.put('names', { ...name, released_at: notBefore(moment, name.taken_at), last_event_id: moment.event_id })
 }
 
 export function foldScheduleRemoved(rows: WorkingSet, { payload }: EventOf<'ScheduleRemoved'>, moment: Moment): Refusal | undefined {
@@ -192,7 +193,8 @@ export function foldScheduleRemoved(rows: WorkingSet, { payload }: EventOf<'Sche
   const state = stateOf(rows, schedule_id)
   const status = nextStatus(state, 'REMOVED')
   if (status === undefined) return refusal('TERMINAL', { schedule_id, status: state.status })
-  rows.put('schedule_definitions', { ...known, removed_at: moment.at, updated_at: moment.at, last_event_id: moment.event_id })
+  const removed_at = notBefore(moment, known.updated_at)
+  rows.put('schedule_definitions', { ...known, removed_at, updated_at: removed_at, last_event_id: moment.event_id })
   putState(rows, { ...state, status, ...changedBy(payload), owed: [] }, moment)
   releaseName(rows, known, moment)
   return undefined

@@ -2,7 +2,7 @@
 // its out-degree; a skip or a cancel spreads along the edges without recursion, at once (ADR 0022).
 
 import { assert } from '../core/errors.js'
-import type { Moment } from './outcome.js'
+import { type Moment, notBefore } from './outcome.js'
 import type { DepSatisfactionRow, TaskRow } from './run-table.js'
 import { isOver, nextStates, type OverState, TASK_MACHINE, type TaskCause, type TaskState } from './state-machine.js'
 import type { WorkingSet } from './working-set.js'
@@ -41,14 +41,27 @@ export function moveTask(
 
 const NO_CHANGES: TaskChanges = {}
 
-export function endTask(rows: WorkingSet, task: TaskRow, by: TaskCause, state: OverState, changes: TaskChanges, moment: Moment): TaskRow {
+/** When something happens to the task now: not before anything that its row says of it. */
+export const endOf = ({ ready_at, dispatched_at, started_at, last_heartbeat_at, attempt_ended_at }: TaskRow, moment: Moment): number =>
+  notBefore(moment, ready_at, dispatched_at, started_at, last_heartbeat_at, attempt_ended_at)
+
+/** `cause_at`: when that happened which ends it. */
+export function endTask(
+  rows: WorkingSet,
+  task: TaskRow,
+  by: TaskCause,
+  state: OverState,
+  changes: TaskChanges,
+  moment: Moment,
+  cause_at?: number | null,
+): TaskRow {
   const over = {
     start_deadline_at: null,
     heartbeat_deadline_at: null,
     timeout_at: null,
     cancel_deadline_at: null,
     retry_at: null,
-    finished_at: moment.at,
+    finished_at: Math.max(endOf(task, moment), cause_at ?? 0),
   }
   return moveTask(rows, task, by, state, changes, moment, over)
 }
@@ -71,11 +84,12 @@ function resolveEdge(rows: WorkingSet, edge: DepSatisfactionRow, upstream: TaskR
   assert(isOver(upstream.state), `The edges of ${upstream.task_key} were resolved while it is ${upstream.state}.`)
   assert(edge.resolution === null, `The edge from ${upstream.task_key} to ${edge.downstream_task_key} was resolved twice.`)
   const satisfied = upstream.state === 'SUCCEEDED'
+  const resolved_at = notBefore(moment, upstream.finished_at)
   rows.put('dep_satisfaction', {
     ...edge,
     satisfied,
     resolution: RESOLUTIONS[upstream.state],
-    resolved_at: moment.at,
+    resolved_at,
     satisfying_attempt: satisfied ? upstream.attempt : null,
     last_event_id: moment.event_id,
   })
@@ -91,8 +105,8 @@ function resolveEdge(rows: WorkingSet, edge: DepSatisfactionRow, upstream: TaskR
     return undefined
   }
   if (!isOver(next)) {
-    moveTask(rows, task, by, next, { deps_satisfied_count, ready_at: moment.at }, moment)
+    moveTask(rows, task, by, next, { deps_satisfied_count, ready_at: resolved_at }, moment)
     return undefined
   }
-  return endTask(rows, task, by, next, { outcome_reason: by, skip_reason: next === 'SKIPPED' ? by : null }, moment)
+  return endTask(rows, task, by, next, { outcome_reason: by, skip_reason: next === 'SKIPPED' ? by : null }, moment, resolved_at)
 }

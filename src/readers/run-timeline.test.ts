@@ -12,6 +12,7 @@ const NOTHING = {
 const RUN = { ...NOTHING, run_id: 'run_x', requested_at: 1_300, asset_count: 1, tasks_total: 1 }
 const TASK = {
   task_key: 'a',
+  task_index: 0,
   attempt: 1,
   state: 'RUNNING',
   ready_at: null,
@@ -22,7 +23,7 @@ const TASK = {
   error: null,
   progress: null,
 }
-const OUTBOX = { task_key: 'a', attempt: 1, requested_at: 1_000, enqueued_at: null, port: null, closed_at: null, close_reason: null }
+const OUTBOX = { task_key: 'a', attempt: 1, requested_at: 1_300, enqueued_at: null, port: null, closed_at: null, close_reason: null }
 
 const FAILURE = {
   task_key: 'a',
@@ -62,29 +63,30 @@ describe('the timeline of a run', () => {
     ])
   })
 
-  test('has decisions after what they answer to, though their stamps are those of the turn', () => {
+  test('has decisions after what they answer to, and facts after those, all in one millisecond', () => {
     const rows = {
-      run: { planned_at: 1_000 },
-      tasks: [{ started_at: 1_400, ready_at: 1_300 }],
-      outbox: [{ closed_at: 1_400, close_reason: 'STARTED' }],
+      run: { planned_at: 1_300, cancel_requested_at: 1_300 },
+      tasks: [{ started_at: 1_300, ready_at: 1_300, last_heartbeat_at: 1_300, finished_at: 1_300 }],
+      outbox: [{ enqueued_at: 1_300, closed_at: 1_300, close_reason: 'STARTED' }],
     }
-    expect(names(rows)).toEqual(['RunRequested', 'PlanCreated', 'DispatchRequested1', 'TaskStarted1'])
+    const ofAttempt = ['DispatchRequested1', 'DispatchEnqueued1', 'TaskStarted1', 'TaskHeartbeat1', 'TaskFinished1']
+    expect(names(rows)).toEqual(['RunRequested', 'PlanCreated', ...ofAttempt, 'RunCancelRequested'])
   })
 
   test('has the dispatch of a task after the end of the one that it needed, in the same millisecond too', () => {
     const rows = {
-      run: { planned_at: 1_000 },
+      run: { planned_at: 1_300 },
       tasks: [
-        { finished_at: 1_700, state: 'SUCCEEDED' },
-        { task_key: 'b', ready_at: 1_700 },
+        { task_key: 'z', finished_at: 1_700, state: 'SUCCEEDED' },
+        { task_key: 'b', task_index: 1, ready_at: 1_700 },
       ],
-      outbox: [{}, { task_key: 'b' }],
+      outbox: [{ task_key: 'z' }, { task_key: 'b', requested_at: 1_700 }],
     }
     expect(told(rows).map(({ event_type, task_key = '' }) => `${event_type} ${task_key}`)).toEqual([
       'RunRequested ',
       'PlanCreated ',
-      'DispatchRequested a',
-      'TaskFinished a',
+      'DispatchRequested z',
+      'TaskFinished z',
       'DispatchRequested b',
     ])
   })
@@ -123,12 +125,12 @@ describe('the timeline of a run', () => {
 
   test.each([
     [
-      'that failed, before the next one, whose turn began before it ended',
+      'that failed, before the next one, in the same millisecond too',
       {
         tasks: [{ attempt: 2, started_at: 7_000, last_heartbeat_at: 8_000, finished_at: 9_000, state: 'SUCCEEDED' }],
         outbox: [
           { closed_at: 2_000, close_reason: 'STARTED' },
-          { attempt: 2, requested_at: 5_000, closed_at: 7_000, close_reason: 'STARTED' },
+          { attempt: 2, requested_at: 5_700, closed_at: 7_000, close_reason: 'STARTED' },
         ],
         failures: [{}],
       },

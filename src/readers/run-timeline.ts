@@ -1,5 +1,6 @@
 // What happened to a run, in order, as far as its rows say: rows keep the newest heartbeat alone. How an attempt ended that
-// did not succeed is in a row of its own, or, where it ended before fold version 5, in the outbox. Pure.
+// did not succeed is in a row of its own, or, where it ended before fold version 5, in the outbox. The times of rows of
+// before that version may go back, and are shown as they are. Pure.
 
 import { compareText } from '../core/order.js'
 import type { RefusalRow } from '../projections/outcome-table.js'
@@ -22,7 +23,7 @@ export type TimelineRows = {
   readonly refusals: readonly RefusalRow[]
 }
 
-/** What comes first of what happened in the same millisecond. */
+/** What comes first of what happened to one task, or to the run, in the same millisecond. */
 const ORDER = [
   'RunRequested',
   'PlanCreated',
@@ -31,9 +32,9 @@ const ORDER = [
   'DispatchEnqueued',
   'TaskStarted',
   'TaskHeartbeat',
-  'RunCancelRequested',
   'TaskFinished',
   'AttemptLost',
+  'RunCancelRequested',
 ]
 
 export function timelineOf({ run, tasks, outbox, failures, refusals }: TimelineRows): readonly TimelineEntry[] {
@@ -46,7 +47,8 @@ export function timelineOf({ run, tasks, outbox, failures, refusals }: TimelineR
     ...tasks.flatMap((task) => taskEntries(task, started.has(attemptText(task)), failed.has(attemptText(task)))),
     ...refusals.map(refusalEntry),
   ]
-  return inCausalOrder(entries, run, tasks, failures)
+  const numbers = new Map(tasks.map(({ task_key, task_index }) => [task_key, task_index]))
+  return entries.sort((left, right) => left.at - right.at || compareEntries(numbers, left, right))
 }
 
 const isOf = (attempts: ReadonlySet<string>, { task_key = '', attempt = 0 }: TimelineEntry): boolean =>
@@ -54,42 +56,25 @@ const isOf = (attempts: ReadonlySet<string>, { task_key = '', attempt = 0 }: Tim
 
 const attemptText = ({ task_key, attempt }: { readonly task_key: string; readonly attempt: number }): string => `${task_key}/${attempt}`
 
-/** A decision is stamped with the beginning of its turn, floored to a second: before what it answers to. Nothing is placed
- *  before its cause, whatever its stamp says. */
-function inCausalOrder(
-  entries: readonly TimelineEntry[],
-  run: RunRow,
-  tasks: readonly TaskRow[],
-  failures: readonly FailedAttemptRow[],
-): readonly TimelineEntry[] {
-  const planned_at = Math.max(run.requested_at, run.planned_at ?? 0)
-  const readyAt = new Map(tasks.map((task) => [attemptText(task), task.ready_at ?? 0]))
-  // The next attempt answers to the end of the one before it.
-  for (const { task_key, attempt, finished_at } of failures) readyAt.set(attemptText({ task_key, attempt: attempt + 1 }), finished_at)
-  const dispatchedAt = new Map<string, number>()
-  const placeOf = ({ event_type, at, task_key, attempt }: TimelineEntry): number => {
-    if (task_key === undefined || attempt === undefined) return Math.max(at, run.requested_at)
-    const name = attemptText({ task_key, attempt })
-    if (event_type === 'DispatchRequested') {
-      const cause = Math.max(planned_at, readyAt.get(name) ?? 0)
-      // Between two milliseconds: after what made the task ready, and before what comes of it.
-      dispatchedAt.set(name, at > cause ? at : cause + 0.5)
-    }
-    return Math.max(at, planned_at, dispatchedAt.get(name) ?? 0)
+/** No row says that something happened before its cause (I33), but both may have happened in one millisecond. A task needs none
+ *  that comes after it in the plan, so all of one is before all of the next. */
+function compareEntries(numbers: ReadonlyMap<string, number>, left: TimelineEntry, right: TimelineEntry): number {
+  const placeOf = (entry: TimelineEntry): number => {
+    if (isRefused(entry)) return Number.POSITIVE_INFINITY
+    if (entry.task_key !== undefined) return numbers.get(entry.task_key) ?? Number.MAX_SAFE_INTEGER
+    return entry.event_type === 'RunCancelRequested' ? Number.MAX_SAFE_INTEGER : -1
   }
-  return entries
-    .toSorted((left, right) => rankOf(left) - rankOf(right))
-    .map((entry) => ({ entry, place: placeOf(entry) }))
-    .sort((left, right) => left.place - right.place || compareEntries(left.entry, right.entry))
-    .map(({ entry }) => entry)
+  const [one, other] = [placeOf(left), placeOf(right)]
+  return (
+    (one === other ? 0 : one - other) ||
+    (left.attempt ?? 0) - (right.attempt ?? 0) ||
+    ORDER.indexOf(left.event_type) - ORDER.indexOf(right.event_type) ||
+    compareText(left.task_key ?? '', right.task_key ?? '')
+  )
 }
 
-/** What it rests on comes first. What was refused may be of any kind, and comes last. */
-const rankOf = ({ event_type, detail }: TimelineEntry): number =>
-  detail !== undefined && 'refused' in detail ? ORDER.length : ORDER.indexOf(event_type)
-
-const compareEntries = (left: TimelineEntry, right: TimelineEntry): number =>
-  rankOf(left) - rankOf(right) || compareText(left.task_key ?? '', right.task_key ?? '') || (left.attempt ?? 0) - (right.attempt ?? 0)
+/** What was refused may be of any kind, and comes last. */
+const isRefused = ({ detail }: TimelineEntry): boolean => detail !== undefined && 'refused' in detail
 
 function runEntries(run: RunRow): readonly TimelineEntry[] {
   const { requested_at, requested_by, planned_at, finished_at, error, tasks_total, cancel_requested_at, cancel_requested_by } = run

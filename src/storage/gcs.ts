@@ -4,7 +4,10 @@
 import type { Bucket, File } from '@google-cloud/storage'
 import { corrupt, isOperatingError, messageOf, missing, unavailable } from '../core/errors.js'
 import { crc32cHex } from '../core/hash.js'
+import type { Clock } from '../core/time.js'
+import { createGcsTime, type GcsTime, type Headers } from './gcs-time.js'
 import {
+  CREATE,
   type DeleteAnswer,
   type GetAnswer,
   type HeadAnswer,
@@ -29,6 +32,7 @@ export type GcsStoreOptions = {
   readonly timeout_ms?: number
   /** Of a call that changes nothing: until it is answered, and between two parts of a body. */
   readonly read_timeout_ms?: number
+  readonly clock?: Pick<Clock, 'now' | 'elapsed'>
 }
 
 const GOOGLE_ENDPOINT = 'https://storage.googleapis.com'
@@ -41,9 +45,11 @@ const READ_TRIES_MAX = 5
 /** Only what a head needs: a page of 1,000 names is 400 KB, with everything that GCS knows it is 1 MB. */
 const HEAD_FIELDS = 'name,generation,timeCreated,size,crc32c,metadata'
 
+const systemTime: Pick<Clock, 'now' | 'elapsed'> = { now: () => Date.now(), elapsed: () => performance.now() }
+
 export async function createGcsStore(options: GcsStoreOptions): Promise<ObjectStore> {
   const { Storage } = await import('@google-cloud/storage')
-  const { bucket: bucket_name, prefix, api_endpoint, project_id, page_size = PAGE_SIZE } = options
+  const { bucket: bucket_name, prefix, api_endpoint, project_id, page_size = PAGE_SIZE, clock = systemTime } = options
   const { timeout_ms = REQUEST_TIMEOUT_MS, read_timeout_ms = Math.min(READ_TIMEOUT_MS, timeout_ms) } = options
   const endpoint = (api_endpoint ?? GOOGLE_ENDPOINT).replace(/\/$/, '')
   const storage = new Storage({
@@ -56,16 +62,24 @@ export async function createGcsStore(options: GcsStoreOptions): Promise<ObjectSt
   })
   // The client takes this from STORAGE_EMULATOR_HOST whatever it is told; a half-diverted store would be worse than none.
   storage.baseUrl = `${endpoint}/storage/v1`
-  const store = gcsStore({ bucket: storage.bucket(bucket_name), page_size, timeout_ms, read_timeout_ms })
+  const time = createGcsTime(clock)
+  const store = gcsStore({ bucket: storage.bucket(bucket_name), page_size, timeout_ms, read_timeout_ms, time })
   return prefix === undefined || prefix === '' ? store : scopedStore(store, `${prefix}/`)
 }
 
-type Gcs = { readonly bucket: Bucket; readonly page_size: number; readonly timeout_ms: number; readonly read_timeout_ms: number }
+type Gcs = {
+  readonly bucket: Bucket
+  readonly page_size: number
+  readonly timeout_ms: number
+  readonly read_timeout_ms: number
+  readonly time: GcsTime
+}
 
 const gcsStore = (gcs: Gcs): ObjectStore => ({
   label: `gs://${gcs.bucket.name}`,
   page_is_snapshot: true,
   same_name_interval_ms: 1_000,
+  now: gcs.time.now,
   put: (name, bytes, options) => putObject(gcs, name, bytes, options),
   get: (name) => getObject(gcs, name),
   head: (name) => headObject(gcs, name),
@@ -73,7 +87,6 @@ const gcsStore = (gcs: Gcs): ObjectStore => ({
   delete: (name, { if_generation }) => deleteObject(gcs, name, if_generation),
 })
 
-type Headers = Readonly<Record<string, string | undefined>>
 type ObjectResource = {
   readonly name: string
   readonly generation: string | number
@@ -84,8 +97,9 @@ type ObjectResource = {
 }
 
 async function putObject(gcs: Gcs, name: string, bytes: Uint8Array, { if_generation, meta }: PutOptions): Promise<PutAnswer> {
-  const { bucket, timeout_ms } = gcs
+  const { bucket, timeout_ms, time } = gcs
   const file = bucket.file(name)
+  const asked = time.ask()
   try {
     const headers = await upload(
       file,
@@ -98,9 +112,13 @@ async function putObject(gcs: Gcs, name: string, bytes: Uint8Array, { if_generat
         metadata: { ...meta },
       },
     )
-    return { kind: 'stored', head: headOf(file.metadata as ObjectResource), server_time: serverTime(headers), late: false }
+    const resource = file.metadata as ObjectResource
+    asked.answered(headers, if_generation === CREATE ? resource.timeCreated : undefined)
+    return { kind: 'stored', head: headOf(resource), server_time: time.now(), late: false }
   } catch (error) {
-    const { status, server_time } = answerIn(error)
+    const { status, headers } = answerIn(error)
+    asked.answered(headers)
+    const server_time = time.now()
     if (status === 412) return { kind: 'precondition_failed', server_time }
     if (status === 403) return { kind: 'forbidden', server_time }
     if (status === 429) return { kind: 'throttled', server_time }
@@ -138,7 +156,7 @@ async function getObject(gcs: Gcs, name: string): Promise<GetAnswer> {
   for (let tries = 0; tries < READ_TRIES_MAX; tries++) {
     // The body's answer does not say when the object was created, and the resource's has no body.
     const [described, content] = await Promise.all([headObject(gcs, name), download(gcs, name)])
-    const server_time = Math.min(described.server_time, content.server_time)
+    const server_time = gcs.time.now()
     if (described.kind === 'absent' && content.bytes === undefined) return { kind: 'absent', server_time }
     if (described.kind === 'absent' || content.generation !== described.head.generation) continue
     if (content.bytes.length !== described.head.size) throw unavailable(`The body of ${name} broke off. Read it again.`)
@@ -147,16 +165,19 @@ async function getObject(gcs: Gcs, name: string): Promise<GetAnswer> {
   throw unavailable(`${name} was replaced faster than it could be read from gs://${gcs.bucket.name}. Try again.`)
 }
 
-type Download = { readonly bytes: Uint8Array; readonly generation: string; readonly server_time: number }
-type NoDownload = { readonly bytes?: undefined; readonly generation?: undefined; readonly server_time: number }
+type Download = { readonly bytes: Uint8Array; readonly generation: string }
+type NoDownload = { readonly bytes?: undefined; readonly generation?: undefined }
 
-async function download({ bucket, read_timeout_ms }: Gcs, name: string): Promise<Download | NoDownload> {
+async function download({ bucket, read_timeout_ms, time }: Gcs, name: string): Promise<Download | NoDownload> {
   let headers: Headers = {}
+  const asked = time.ask()
   const stream = bucket.file(name).createReadStream({ validation: false, decompress: false })
   // A body that breaks off leaves the client's stream open for ever (7.22, measured): nothing comes, no error and no end.
   const stall = setTimeout(() => stream.destroy(unavailable(`The body of ${name} broke off. Read it again.`)), read_timeout_ms)
   stream.on('response', (response: { headers: Headers }) => {
     headers = response.headers
+    // The body may take its time.
+    asked.answered(headers)
   })
   try {
     const chunks: Uint8Array[] = []
@@ -167,39 +188,45 @@ async function download({ bucket, read_timeout_ms }: Gcs, name: string): Promise
     const generation = headers['x-goog-generation']
     if (generation === undefined)
       throw corrupt(`gs://${bucket.name} answered ${name} without its generation: it is no storage server that Servo knows.`)
-    return { bytes: Buffer.concat(chunks), generation, server_time: serverTime(headers) }
+    return { bytes: Buffer.concat(chunks), generation }
   } catch (error) {
     const { status } = answerIn(error)
-    if (status === 404) return { server_time: serverTime(headers) }
+    if (status === 404) return {}
     throw failed(error, `${name} could not be read from`, bucket, READ_AGAIN)
   } finally {
     clearTimeout(stall)
   }
 }
 
-async function headObject({ bucket }: Gcs, name: string): Promise<HeadAnswer> {
+async function headObject({ bucket, time }: Gcs, name: string): Promise<HeadAnswer> {
+  const asked = time.ask()
   try {
     const { body, headers } = await request<ObjectResource>(bucket, `/o/${encodeURIComponent(name)}`, { fields: HEAD_FIELDS })
-    return { kind: 'found', head: headOf(body), server_time: serverTime(headers) }
+    asked.answered(headers)
+    return { kind: 'found', head: headOf(body), server_time: time.now() }
   } catch (error) {
-    const { status, server_time } = answerIn(error)
-    if (status === 404) return { kind: 'absent', server_time }
+    const { status, headers } = answerIn(error)
+    asked.answered(headers)
+    if (status === 404) return { kind: 'absent', server_time: time.now() }
     throw failed(error, `${name} could not be looked up in`, bucket, READ_AGAIN)
   }
 }
 
-async function listObjects({ bucket, page_size }: Gcs, prefix: string, start_after?: string): Promise<ListAnswer> {
+async function listObjects({ bucket, page_size, time }: Gcs, prefix: string, start_after?: string): Promise<ListAnswer> {
   type Page = { readonly items?: readonly ObjectResource[]; readonly nextPageToken?: string }
   const query: Record<string, string | number> = { prefix, maxResults: page_size, fields: `items(${HEAD_FIELDS}),nextPageToken` }
   if (start_after !== undefined) query['startOffset'] = start_after
   try {
     for (;;) {
+      const asked = time.ask()
       const { body, headers } = await request<Page>(bucket, '/o', query)
+      asked.answered(headers)
+      const server_time = asked.sentAt()
       // The offset names the first that is wanted, the port the last that is not.
       const objects = (body.items ?? []).filter(({ name }) => name !== start_after).map(headOf)
       const last = objects.at(-1)
-      if (body.nextPageToken === undefined) return { objects, server_time: serverTime(headers) }
-      if (last !== undefined) return { objects, next: last.name, server_time: serverTime(headers) }
+      if (body.nextPageToken === undefined) return { objects, server_time }
+      if (last !== undefined) return { objects, next: last.name, server_time }
       query['pageToken'] = body.nextPageToken
     }
   } catch (error) {
@@ -240,16 +267,10 @@ const headOf = (resource: ObjectResource): ObjectHead => ({
   meta: resource.metadata ?? {},
 })
 
-/** The `Date` header, whole seconds. A server that sends none has the time of this machine. */
-function serverTime(headers: Headers | undefined): number {
-  const date = headers?.['date']
-  return date === undefined ? Date.now() : Date.parse(date)
-}
-
-/** The status of the server's answer, where it gave one. */
-function answerIn(error: unknown): { readonly status: number | undefined; readonly server_time: number } {
+/** The status and the headers of the server's answer, where it gave one. */
+function answerIn(error: unknown): { readonly status: number | undefined; readonly headers: Headers | undefined } {
   const { code, response } = error as { code?: unknown; response?: { headers?: Headers } }
-  return { status: typeof code === 'number' ? code : undefined, server_time: serverTime(response?.headers) }
+  return { status: typeof code === 'number' ? code : undefined, headers: response?.headers }
 }
 
 const OUTCOME_UNKNOWN = 'The outcome is unknown; look, then try again.'

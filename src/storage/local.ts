@@ -99,7 +99,7 @@ const LINK_TRIES_MAX = 100
 
 const systemTime: Pick<Clock, 'now' | 'elapsed'> = { now: () => Date.now(), elapsed: () => performance.now() }
 
-export function createLocalStore(options: LocalStoreOptions): Required<ObjectStore> {
+export function createLocalStore(options: LocalStoreOptions): Required<Omit<ObjectStore, 'now'>> {
   const local = openFolder(options)
   const { root, stamps } = local
   const answering = async <Answer>(act: () => Promise<Answer>): Promise<Answer> => {

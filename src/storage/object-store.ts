@@ -2,6 +2,9 @@
 // An answer that the server gave is a value. No answer, or a 5xx, throws `unavailable`: for a put or a delete
 // the outcome is then unknown, and the caller has to look. Adapters never retry by themselves.
 
+// `server_time` of an answer is an instant that the store's clock had passed when the answer was here; of a listing, when
+// it was asked for, so that whatever the listing lacks is younger.
+
 export type ObjectMeta = Readonly<Record<string, string>>
 
 export type ObjectHead = {
@@ -56,6 +59,9 @@ export type DeleteAnswer = { readonly kind: 'deleted' | 'absent' | 'precondition
 export type ObjectStore = {
   /** For people: `local:/data`, `gs://bucket/prefix`, `memory:`. */
   readonly label: string
+  /** The store's time at this moment, as far as this process can tell it from the answers so far: never later than it is, and
+   *  never earlier than it was said to be before. Absent: an answer says it exactly, and what has passed since is added. */
+  readonly now?: () => number
   /** One page of a listing is a snapshot (GCS). Where it is not, whoever needs one lists twice (DESIGN section 3). */
   readonly page_is_snapshot: boolean
   /** Shortest time between two writes of one name that the store admits (GCS: one a second). */

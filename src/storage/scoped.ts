@@ -4,7 +4,7 @@ import type { ListAnswer, ObjectHead, ObjectStore } from './object-store.js'
 
 /** `prefix` ends in a slash, as `tenant=acme/workspace=prod/`. */
 export function scopedStore(store: ObjectStore, prefix: string): ObjectStore {
-  const { filePath } = store
+  const { filePath, now } = store
   const inside = (head: ObjectHead): ObjectHead => ({ ...head, name: head.name.slice(prefix.length) })
   return {
     label: `${store.label}/${prefix.replace(/\/$/, '')}`,
@@ -27,6 +27,7 @@ export function scopedStore(store: ObjectStore, prefix: string): ObjectStore {
       return insidePage(answer, inside, prefix.length)
     },
     delete: (name, options) => store.delete(prefix + name, options),
+    ...(now === undefined ? {} : { now }),
     ...(filePath === undefined ? {} : { filePath: (name: string, generation: string) => filePath(prefix + name, generation) }),
   }
 }

@@ -36,8 +36,8 @@ export function createOutages(): Outages {
     before(revision, server_time, elapsed) {
       if (unreached_since === undefined) return 0
       const outage_ms = elapsed - unreached_since
-      // Whoever published meanwhile has reached it: then it was this process alone that did not. By a second at least, for the
-      // server's time may have no fraction: what was published just before has reached nothing.
+      // Whoever published meanwhile has reached it: then it was this process alone that did not. By a second at least, for two
+      // processes may know the server's time to a second each: what was published just before has reached nothing.
       const published_at = revision === undefined ? 0 : instantMs(revision.published_at)
       return published_at > server_time - outage_ms + SECOND_MS ? 0 : outage_ms
     },

@@ -1,7 +1,7 @@
 // The state of one turn while it runs: its time, what it still has to fold, and what it folded and has not published.
 
 import { CLOSED_MINUTE_SLACK_MS, FOLD_VERSION, SLICE_EVENTS_MAX } from '../core/limits.js'
-import { type Clock, floorTo, instantMs, MINUTE_MS, SECOND_MS, stampMs } from '../core/time.js'
+import { type Clock, floorTo, instantMs, MINUTE_MS, stampMs } from '../core/time.js'
 import { newUlid, type RandomBytes, ulidTime } from '../core/ulid.js'
 import type { Appender } from '../ledger/append.js'
 import type { SegmentHead } from '../ledger/read.js'
@@ -42,7 +42,7 @@ export type Pass = {
   readonly turn_id: string
   /** The server's time of the pointer read. */
   readonly server_time: number
-  /** T0: the server's time of the pointer read, taken before the listing, floored to the second. */
+  /** T0: the same in whole milliseconds. It is taken before the listing, and the store's clock had passed it by then. */
   readonly now: number
   readonly started: number
   /** All open minutes, or those in which something may still be acknowledged. */
@@ -85,7 +85,7 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
   return {
     turn_id: newUlid(deps.clock.now(), deps.random),
     server_time,
-    now: floorTo(server_time, SECOND_MS),
+    now: Math.floor(server_time),
     started: deps.clock.elapsed(),
     listed_after: revision === undefined ? 0 : LISTED_AFTER[remembered.listing](revision.watermarks),
     closed_through: revision === undefined ? 0 : instantMs(revision.watermarks.closed_through),
@@ -93,7 +93,7 @@ export function beginPass(deps: TurnDeps, workspace: Workspace, server_time: num
     pending: pendingAfter(revision),
     lag_ms: 0,
     ...remembered,
-    whole_at: remembered.listing === 'whole' ? floorTo(server_time, SECOND_MS) : remembered.whole_at,
+    whole_at: remembered.listing === 'whole' ? Math.floor(server_time) : remembered.whole_at,
     hold_until: null,
     more: false,
     published_count: 0,
@@ -150,7 +150,7 @@ export function closedThrough(pass: Pass): number {
 export function processedThrough(pass: Pass, before: Revision | undefined): number {
   const claimed = before === undefined ? 0 : instantMs(before.watermarks.last_processed_at)
   const oldestUnread = pass.queue.reduce((oldest, { creation_time }) => Math.min(oldest, stampMs(creation_time)), Number.POSITIVE_INFINITY)
-  return Math.max(claimed, Math.min(pass.now, floorTo(oldestUnread, SECOND_MS)))
+  return Math.max(claimed, Math.min(pass.now, oldestUnread))
 }
 
 export const foldVersionOf = (deps: TurnDeps): number => deps.fold_version ?? FOLD_VERSION

@@ -19,8 +19,8 @@ import {
 import { backoffMs, isTimeToBeginAnew, listenForDrain, setStatus } from './loop.js'
 import { errorText, statusOf, turnSummary, type WorkspaceStatus, waitSummary, workspaceDetails } from './words.js'
 
-/** A wish for less than this waits so long all the same: each turn costs a place in the history. What is due by time is so
- *  at whole seconds, and calls for no second turn within one. */
+/** A wish for less than this waits so long all the same: each turn costs a place in the history. Turns that are due by time are
+ *  called at whole seconds, and a second time within one only where the store's clock is known too roughly to act. */
 const WAIT_MS_MIN = 50
 /** After a sweep that failed in a way that no retry of the call was worth. */
 const SWEEP_AGAIN_MS = 10_000

@@ -146,7 +146,9 @@ describe('a deploy with schedules', () => {
 
   test('never touches those that the API made, and takes none of their names', async () => {
     const mine = ulidOf('made by hand')
-    await createAppender(world.appending).append([createSpeaker().scheduleDefined(mine, {}, { schedule_name: 'by-hand' })])
+    await createAppender({ ...world.appending, server_time: world.appending.clock.now() }).append([
+      createSpeaker().scheduleDefined(mine, {}, { schedule_name: 'by-hand' }),
+    ])
     await world.turn.run()
     await deploy(withSchedules())
     expect(await schedules()).toEqual(['by-hand ACTIVE 1'])

@@ -4,7 +4,7 @@
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { isOperatingError, type OperatingErrorKind } from '../../src/core/errors.js'
 import { crc32cHex } from '../../src/core/hash.js'
 import { createGcsStore } from '../../src/storage/gcs.js'
@@ -18,6 +18,7 @@ type Answer =
   | 'hang'
 
 const SERVER_TIME = Date.parse('2025-01-15T10:00:00.000Z')
+const CREATED_TIME = SERVER_TIME + 180
 const BYTES = new TextEncoder().encode('hello')
 const RESOURCE = {
   name: 'a',
@@ -38,15 +39,22 @@ const HEAD = {
 
 let server: Server
 let store: ObjectStore
+let api_endpoint = ''
+/** The store's own clock, which stands still unless a test lets it go on. */
+let elapsed = 0
 let requests: Request[] = []
 let answer: (request: Request) => Answer = () => 'reset'
 
 beforeAll(async () => {
   server = createServer((incoming, outgoing) => void respond(incoming, outgoing))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const api_endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  api_endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+})
+beforeEach(async () => {
   process.env['STORAGE_EMULATOR_HOST'] = 'http://127.0.0.1:9'
-  store = await createGcsStore({ bucket: 'bucket', api_endpoint, timeout_ms: 300 })
+  elapsed = 0
+  const clock = { now: () => 0, elapsed: () => elapsed }
+  store = await createGcsStore({ bucket: 'bucket', api_endpoint, timeout_ms: 300, clock })
   delete process.env['STORAGE_EMULATOR_HOST']
 })
 afterAll(async () => {
@@ -96,7 +104,7 @@ async function kindOf(promise: Promise<unknown>): Promise<OperatingErrorKind | '
 
 test('a put is one multipart request with its precondition and its checksum', async () => {
   answer = () => ({ status: 200, body: RESOURCE })
-  expect(await put()).toEqual({ kind: 'stored', head: HEAD, server_time: SERVER_TIME, late: false })
+  expect(await put()).toEqual({ kind: 'stored', head: HEAD, server_time: CREATED_TIME, late: false })
   expect(requests).toHaveLength(1)
   const [{ method, url, body }] = requests as [Request]
   expect(method).toBe('POST')
@@ -174,8 +182,7 @@ test('a body that breaks off is no body', async () => {
 })
 
 test('a read waits for less than a write does: a body that breaks off, and an answer that does not come', async () => {
-  const { port } = server.address() as AddressInfo
-  const patient = { bucket: 'bucket', api_endpoint: `http://127.0.0.1:${port}`, timeout_ms: 3_600_000, read_timeout_ms: 100 }
+  const patient = { bucket: 'bucket', api_endpoint, timeout_ms: 3_600_000, read_timeout_ms: 100 }
   const reads = await createGcsStore(patient)
   answer = (request) => (isMedia(request) ? 'cut' : found(request))
   expect(await kindOf(reads.get('a'))).toBe('unavailable')
@@ -218,4 +225,35 @@ test('a listing goes on after an empty page, and drops the name that it goes on 
     ['a', null],
     ['a', 't'],
   ])
+})
+
+test('the time goes on from the best of what answers said, and back for none of them', async () => {
+  answer = () => ({ status: 404, body: 'Not Found' })
+  expect((await store.head('a')).server_time).toBe(SERVER_TIME)
+  answer = () => ({ status: 200, body: RESOURCE })
+  expect(await put()).toMatchObject({ server_time: CREATED_TIME })
+  elapsed = 600
+  // Still of the same second, and 600 ms of this clock are 599.7 at least.
+  expect((await store.head('a')).server_time).toBe(CREATED_TIME + 599)
+  expect(store.now?.()).toBe(CREATED_TIME + 599)
+  elapsed = 601
+  answer = () => ({ status: 503 })
+  expect(await kindOf(store.head('a'))).toBe('unavailable')
+  expect(store.now?.()).toBe(CREATED_TIME + 600)
+})
+
+test('an object that was replaced says nothing of the time: when it was created is for the server to mean', async () => {
+  answer = () => ({ status: 200, body: RESOURCE })
+  expect(await store.put('a', BYTES, { if_generation: '17' })).toMatchObject({ kind: 'stored', server_time: SERVER_TIME })
+})
+
+test('the time of a listing is that of its request: what it lacks may be younger', async () => {
+  answer = () => ({ status: 200, body: RESOURCE })
+  await put()
+  answer = () => {
+    elapsed += 400
+    return { status: 200, body: {} }
+  }
+  expect(await store.list('')).toMatchObject({ server_time: CREATED_TIME })
+  expect(store.now?.()).toBe(CREATED_TIME + 399)
 })

@@ -9,6 +9,7 @@ import type { World } from '../fixtures/world.js'
 import { type Evidence, gatherEvidence, type Surroundings } from './evidence.js'
 import { checkAcknowledged, checkCauses, checkClaims, checkOutcomes, checkRunKeys, checkSetSum } from './ledger-checks.js'
 import { checkChain, checkFiles, checkHandovers, checkSightings, checkSums, checkTables } from './table-checks.js'
+import { checkTimes } from './time-checks.js'
 
 /** What else one story has to check on the same evidence. */
 export type ExtraCheck = (evidence: Evidence) => readonly string[]
@@ -45,6 +46,7 @@ export async function checkInvariants(subject: Subject, extra: ExtraCheck = () =
     ...checkSightings(evidence),
     ...checkHandovers(evidence),
     ...checkSums(evidence.live, 'In the end'),
+    ...checkTimes(evidence.live, 'In the end'),
     ...(await checkReplay(evidence)),
     ...extra(evidence),
   )

@@ -43,8 +43,8 @@ export const LIMITS: readonly Mutant[] = [
     edits: [
       {
         file: 'src/projections/attempt.ts',
-        find: '  leavePools(rows, task, slotMs(task, ending, moment), moment)',
-        replace: "  if (!by.startsWith('LOST')) leavePools(rows, task, slotMs(task, ending, moment), moment)",
+        find: '  leavePools(rows, task, slotMs(task, ending, ended_at), moment)',
+        replace: "  if (!by.startsWith('LOST')) leavePools(rows, task, slotMs(task, ending, ended_at), moment)",
       },
     ],
     killed_by: { file: 'test/properties/pools.test.ts', title: "slots are freed by the task's terminal row, and never leak (seed 44000)" },

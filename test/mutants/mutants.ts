@@ -25,6 +25,7 @@ import { SQL } from './sql.js'
 import { STORE } from './store.js'
 import { SURVIVAL } from './survival.js'
 import { TELEMETRY } from './telemetry.js'
+import { TIMES } from './times.js'
 import { VERIFY_MUTANTS } from './verify.js'
 
 const APPEND = 'src/ledger/append.ts'
@@ -198,8 +199,8 @@ const FOLDING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/turn/pass.ts',
-        find: 'Math.min(pass.now, floorTo(oldestUnread, SECOND_MS))',
-        replace: 'Math.min(pass.now, floorTo(oldestUnread, SECOND_MS) * 2)',
+        find: 'Math.min(pass.now, oldestUnread)',
+        replace: 'Math.min(pass.now, oldestUnread * 2)',
       },
     ],
     killed_by: invariant(I13, 'I13 a turn that had to stop half-way claims no more than it folded'),
@@ -466,4 +467,5 @@ export const MUTANTS: readonly Mutant[] = [
   PREFETCH,
   CRON,
   TELEMETRY,
+  TIMES,
 ].flat()

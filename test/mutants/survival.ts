@@ -50,8 +50,8 @@ export const SURVIVAL: readonly Mutant[] = [
     edits: [
       {
         file: 'src/projections/attempt.ts',
-        find: '  leavePools(rows, task, slotMs(task, ending, moment), moment)',
-        replace: '  if (isOver(state)) leavePools(rows, task, slotMs(task, ending, moment), moment)',
+        find: '  leavePools(rows, task, slotMs(task, ending, ended_at), moment)',
+        replace: '  if (isOver(state)) leavePools(rows, task, slotMs(task, ending, ended_at), moment)',
       },
     ],
     killed_by: invariant(
@@ -127,7 +127,7 @@ export const SURVIVAL: readonly Mutant[] = [
       {
         file: 'src/bin/appender.ts',
         find: '    server_time: await look(),',
-        replace: '    ...((await look()) < 0 ? { server_time: 0 } : {}),',
+        replace: '    server_time: (await look()) < 0 ? 0 : deps.clock.now(),',
       },
     ],
     killed_by: {
@@ -192,7 +192,7 @@ export const SURVIVAL: readonly Mutant[] = [
   {
     name: 'silence that is waited for twice',
     edits: [
-      { file: 'src/projections/deadline.ts', find: 'const heard_at = isSilent ?', replace: 'const heard_at = isSilent && lost_at < 0 ?' },
+      { file: 'src/projections/deadline.ts', find: 'const heard_at = isSilent &&', replace: 'const heard_at = isSilent && lost_at < 0 &&' },
     ],
     killed_by: {
       file: 'src/projections/attempt.test.ts',

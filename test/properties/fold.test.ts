@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { DAY_MS, HOUR_MS } from '../../src/core/time.js'
+import { DAY_MS, HOUR_MS, instantMs, instantText } from '../../src/core/time.js'
 import { type LedgerEvent, parseEvent } from '../../src/events/event.js'
 import { foldBatch } from '../../src/projections/fold.js'
 import type { BatchEntry } from '../../src/projections/outcome.js'
@@ -17,6 +17,7 @@ import { createStory, type Story, type StoryBatch } from '../fixtures/fold-story
 import { createHistory, type HistoryOptions, MIXED_TROUBLE } from '../fixtures/history.js'
 import { createRandom } from '../fixtures/random.js'
 import { NOW, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
+import { checkTimes } from '../invariants/time-checks.js'
 
 const SEED = Number(process.env['SERVO_TEST_SEED'] ?? 20_250_115)
 /** fast-check prints seed and path of a failure: SERVO_TEST_SEED repeats it. */
@@ -147,6 +148,23 @@ describe('any history', () => {
     )
   })
 
+  test('I33 has no row whose times go back, however far behind the clock of each writer is', () => {
+    fc.assert(
+      fc.property(seeds, fc.constantFrom(1, 50, 900, 20_000), (seed, behind_ms_max) => {
+        const told = tell(seed)
+        const random = createRandom(`behind ${seed}`)
+        const story = storyOf(told)
+        for (const batch of told.batches) {
+          story.foldTogether([{ ...batch, entries: batch.entries.map((entry) => saidBehind(entry, random.below(behind_ms_max))) }])
+          story.publish()
+        }
+        const rows = Object.entries(story.everything()).map(([table, byKey]) => [table, Object.values(byKey)] as const)
+        expect(checkTimes(new Map(rows) as unknown as Parameters<typeof checkTimes>[0], 'in the end')).toEqual([])
+      }),
+      check(20),
+    )
+  })
+
   test('delivered a second time changes nothing but the account of what was refused and quarantined', () => {
     fc.assert(
       fc.property(seeds, (seed) => {
@@ -183,6 +201,11 @@ describe('any history', () => {
     )
   })
 })
+
+const saidBehind = (entry: BatchEntry, behind_ms: number): BatchEntry =>
+  entry.kind === 'event'
+    ? { kind: 'event', event: { ...entry.event, timestamp: instantText(instantMs(entry.event.timestamp) - behind_ms) } }
+    : entry
 
 /** Refused events leave a row, quarantined ones too, and a conflict says how often it was seen. */
 const ACCOUNT: readonly TableName[] = ['refusals', 'quarantine', 'run_key_conflicts']

@@ -5,7 +5,7 @@ import { MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { createRepairWorld } from '../fixtures/repair-world.js'
 
 /** So slow that a turn publishes the plan, and leaves what is in it to the next one. */
-const SLOW = { latency_ms: () => 100 }
+const SLOW = { latency_ms: () => 150 }
 
 test('a task that is READY without an outbox row goes on: the next turn dispatches it', async () => {
   const world = createRepairWorld(SLOW)
@@ -139,10 +139,9 @@ test('a retry for which there is room at last is no missed timer for a process t
 
 test('an attempt that falls silent while a retry waits for room is given up in time: what was due before it has been looked at', async () => {
   const { turn, pass, rows, repairs, wake_in_ms: first_wake_in_ms } = await withRetryBehind(5, 60)
-  // The loop comes whenever it was asked to: for the retry, in whose second it may come too early by a part of one, and which
-  // finds no room; and then for the deadline.
+  // The loop comes whenever it was asked to: for the retry, which finds no room, and then for the deadline.
   let wake_in_ms = first_wake_in_ms
-  for (let wakes = 0; wakes < 3; wakes++) {
+  for (let wakes = 0; wakes < 2; wakes++) {
     await pass(Math.max(SECOND_MS, wake_in_ms ?? 0))
     ;({ wake_in_ms } = await turn())
   }

@@ -3,6 +3,7 @@
 import { expect, test } from '@jest/globals'
 import { sha256Hex } from '../../src/core/hash.js'
 import { MINUTE_MS } from '../../src/core/time.js'
+import { createAppender } from '../../src/ledger/append.js'
 import { createWriter } from '../fixtures/roles.js'
 import { createScenario, loseAnswer, once } from '../fixtures/scenario.js'
 
@@ -73,4 +74,18 @@ test('the same request with an id by another secret leaves what was there, and n
   expect(kinds).toEqual(['appended', 'duplicate', 0, 'duplicate', 'duplicate'])
   expect(lines).toEqual([1, 2].map(() => expect.stringMatching(/^payload_divergence: .* runreq:user:1:/)))
   await expectInvariants()
+})
+
+test('an event is stamped with what the store says its time is now, and with what has passed since its last answer where it says nothing', async () => {
+  const { say, tell, world } = createScenario({ latency_ms: () => 10 })
+  const { store, clock, random } = world.start('writer', { skew_ms: () => 7 * MINUTE_MS })
+  const deps = { store, clock, random: random.bytes, scope: world.scope, server_time: world.clock.now(), closedThrough: () => 0 }
+  const [plain, telling] = [createAppender(deps), createAppender({ ...deps, store: { ...store, now: () => 1_736_935_200_777 } })]
+  await tell(async () => {
+    for (const [index, appender] of [plain, telling].entries()) await appender.append([say.poolDefined(`pool:${index}`, 1)])
+    await world.time.sleep(5_000)
+  })
+  expect(plain.now()).toBeGreaterThan(world.time.now() - 20)
+  expect(plain.now()).toBeLessThanOrEqual(world.time.now())
+  expect(telling.now()).toBe(1_736_935_200_777)
 })

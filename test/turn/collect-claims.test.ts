@@ -54,7 +54,7 @@ const namesOf = async ({ world }: Scenario, prefix: string) => (await listAll(wo
 async function command({ world }: Scenario, client_key: string) {
   const { store, clock, random } = world.start(`api ${client_key}`)
   const given = { store, clock, random: random.bytes, scope: world.scope }
-  const appender = createAppender({ ...given, closedThrough: () => 0 })
+  const appender = createAppender({ ...given, server_time: world.clock.now(), closedThrough: () => 0 })
   const deps = { ...given, appender, poke: () => undefined }
   const asked = { principal: 'api', route: 'POST /runs', client_key }
   const answerOf = () => ({ status: 202, body: { said_at: clock.now() } })

@@ -17,7 +17,7 @@ const SCHEDULE_ID = ulidOf('hourly')
 async function world() {
   const api = createApiWorld()
   const { scope, random, clock } = api.appending
-  const appender = createAppender(api.appending)
+  const appender = createAppender({ ...api.appending, server_time: api.appending.clock.now() })
   const say = createSpeaker()
   const at = { at: appender.now() }
   const definition = { asset_selection: ['a'], cron_expressions: ['0 * * * *'] }

@@ -102,6 +102,7 @@ test('an append says how it ended, and how often it was tried', async () => {
     clock,
     random: random.bytes,
     scope: world.scope,
+    server_time: world.clock.now(),
     closedThrough: () => 0,
     onAppend: (end) => ends.push(end),
   })

@@ -81,10 +81,7 @@ export const scheduleTick = z
     error: errorValue.nullable(),
     requested_by: z.string().nullable(),
     decided_at: instant,
-    delay_ms: z
-      .int()
-      .nullable()
-      .meta({ description: 'From the instant to its decision, in whole seconds. null: it was skipped, or asked for.' }),
+    delay_ms: z.int().nullable().meta({ description: 'From the instant to its decision. null: it was skipped, or asked for.' }),
     row_version: longCount,
   })
   .meta({ id: 'ScheduleTick' })

@@ -173,10 +173,7 @@ export const schedule = z
     last_tick_status: z.enum(TICK_STATUSES).nullable(),
     last_run_key: z.string().nullable(),
     last_decided_at: maybeInstant,
-    last_delay_ms: z
-      .int()
-      .nullable()
-      .meta({ description: 'From the instant to its decision, in whole seconds. null: the last tick was skipped.' }),
+    last_delay_ms: z.int().nullable().meta({ description: 'From the instant to its decision. null: the last tick was skipped.' }),
     consecutive_failures: count,
     next_fire: z.object(fire).nullable().meta({ description: 'null: it is paused or removed, or has no instants left.' }),
     row_version: longCount,

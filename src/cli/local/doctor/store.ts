@@ -34,7 +34,7 @@ async function lookInside(place: StorePlace): Promise<readonly Finding[]> {
     try {
       const asked_at = Date.now()
       const { server_time } = await deps.store.list('', undefined)
-      const skew = skewFinding('store clock', server_time, asked_at, Date.now())
+      const skew = skewFinding('store clock', deps.store.now?.() ?? server_time, asked_at, Date.now())
       const view = await openReader(deps).latest()
       const where = deps.store.label
       if (view === undefined) return [ok('store', `${where} answers; nothing is published there yet`), skew]
