@@ -3,8 +3,8 @@
 
 import { isLoopback, listeningFault } from '../core/host.js'
 import { isName, isTenantId } from '../core/ids.js'
-import { NAMESPACE_DEFAULT } from '../core/names.js'
 import { isLocationSecret } from '../core/location-secret.js'
+import { NAMESPACE_DEFAULT } from '../core/names.js'
 import { parseSecrets, SECRET_VARIABLES } from '../core/secrets.js'
 import type { Secrets } from '../core/token.js'
 import type { IdentitySource } from '../oidc/identity.js'

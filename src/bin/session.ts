@@ -2,11 +2,11 @@
 // holds the hot state, and nothing that the next session could not load again.
 
 import { setMaxListeners } from 'node:events'
-import { createCancelPush } from '../activities/cancel-push.js'
-import { ensureLoops, type LoopsDeps, pokeSchedule, pokeWorkspace, startScheduleLoop } from '../activities/ensure-loops.js'
 import { beforeAbort } from '../activities/aborts.js'
 import { askHealth, isAnyOut, watchApi } from '../activities/api-watch.js'
+import { createCancelPush } from '../activities/cancel-push.js'
 import type { DispatchPort } from '../activities/dispatch.js'
+import { ensureLoops, type LoopsDeps, pokeSchedule, pokeWorkspace, startScheduleLoop } from '../activities/ensure-loops.js'
 import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
 import { createActivities } from '../activities/index.js'
 import { keepEnsured } from '../activities/keep-ensured.js'

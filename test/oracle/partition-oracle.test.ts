@@ -2,8 +2,8 @@
 // whether what a run may name is the same for the API, for the plan and for the rule.
 
 import { describe, expect, test } from '@jest/globals'
-import { type AskedPartitions, partitionFaults, writePartitions } from '../../src/commands/run-partitions.js'
 import { rowOf } from '../../src/commands/deploy-faults.js'
+import { type AskedPartitions, partitionFaults, writePartitions } from '../../src/commands/run-partitions.js'
 import { listSha256 } from '../../src/core/keys.js'
 import type { AssetDefinition } from '../../src/events/asset.js'
 import type { Selector } from '../../src/events/value.js'

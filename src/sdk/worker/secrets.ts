@@ -1,8 +1,8 @@
 // Keys by which a worker verifies dispatches, from its environment.
 
+import { isLocationSecret } from '../../core/location-secret.js'
 import type { Secret } from '../../core/run-id.js'
 import { parseSecrets } from '../../core/secrets.js'
-import { isLocationSecret } from '../../core/location-secret.js'
 
 /** The variable that holds them, for messages. */
 export const SECRETS_VARIABLE = 'SERVO_WORKER_SECRETS'
