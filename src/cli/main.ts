@@ -132,7 +132,7 @@ const GROUPS: readonly Group[] = [
     summary: 'serve the assets of a module over HTTP',
     load: async () => {
       const { addWorkerCommand } = await import('./local/worker.js')
-      return (group) => addWorkerCommand(group, environment)
+      return (group) => addWorkerCommand(group, environment, packageVersion())
     },
   },
   {

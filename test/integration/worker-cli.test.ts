@@ -1,6 +1,7 @@
 // `servo worker` as a user starts it: a process that serves a module, runs what it is handed, and ends well.
 
 import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
@@ -32,6 +33,7 @@ export const raw = defineCodeLocation({ name: 'raw', assets: [events, looks, wai
 `
 const [template] = readStory('skip').request.dispatches
 const random = systemRandom()
+const { version: VERSION } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
 
 let folder = ''
 let module = ''
@@ -85,6 +87,7 @@ test(
       slots: 8,
       signed: false,
     })
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain(`\nservo_worker_build_info{version="${VERSION}"} 1\n`)
     const { attempt_id } = await dispatch(url, 'raw.events')
     expect((await receiver.completed(attempt_id)).body).toMatchObject({ outcome: 'SUCCEEDED', metadata: { row_count: 3 } })
     servo.stop('SIGTERM')

@@ -162,5 +162,6 @@ test('no label has a name that grows with the data', () => {
     'stage',
     'state',
     'status',
+    'version',
   ])
 })

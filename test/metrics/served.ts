@@ -3,17 +3,19 @@
 import { TALLIED } from '../../src/projections/tally.js'
 import { createApiMetrics } from '../../src/telemetry/api-metrics.js'
 import { createAutomationMetrics } from '../../src/telemetry/automation-metrics.js'
+import { createWorkerMetrics } from '../../src/sdk/worker/metrics.js'
 
 export type Served = ReadonlyMap<string, ServedMetric>
 export type ServedMetric = { readonly kind: string; readonly help: string; readonly labels: ReadonlySet<string> }
 
-/** Of both processes together, from the registries that they really have. */
+/** Of all kinds of processes together, from the registries that they really have. */
 export async function servedByAll(): Promise<Served> {
   const api = createApiMetrics(async () => ({ sequence: 1, lag_ms: 0, turn_overdue_ms: 0, unfolded_segments: 0, unfolded_events: 0 }))
   // Routes are not known ahead: its labels are there with the first request.
   api.request('/healthz', 'GET', 200, 1)
   const automation = createAutomationMetrics(TALLIED)
-  return new Map([...servedIn(await api.text()), ...servedIn(await automation.text())])
+  const worker = createWorkerMetrics('0.1.0').text({ slots: 1, running: 0, waiting: 0 })
+  return new Map([...servedIn(await api.text()), ...servedIn(await automation.text()), ...servedIn(worker)])
 }
 
 /** Without Node's own, which have a prefix. */

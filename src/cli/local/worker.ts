@@ -39,7 +39,7 @@ type WorkerCommandOptions = {
 const PORT = 7801
 const GRACE_SECONDS = 30
 
-export function addWorkerCommand(group: Command, environment: Environment): void {
+export function addWorkerCommand(group: Command, environment: Environment, version: string): void {
   addWorkerSecretCommand(group, environment)
   group
     .argument('<module>', 'the module that exports the code location, such as ./module.ts')
@@ -56,6 +56,7 @@ export function addWorkerCommand(group: Command, environment: Environment): void
     )
     .action((module: string, options: WorkerCommandOptions) =>
       serve(module, options, {
+        version,
         secrets: secretsOf(environment, options.host),
         ...configured(readTracing, environment, {}),
         ...configured(readWorkerConfig, environment, { apiUrl: options.apiUrl }),
@@ -78,7 +79,7 @@ function secretsOf(environment: Environment, host: string): readonly Secret[] {
 const ofInstallation = (location_name: string): string =>
   `${SECRETS_VARIABLE} is a secret of the whole installation: whoever has it can run the code of every worker. Give this worker that of its location, which \`servo worker secret ${location_name}\` prints. The next release takes no other.`
 
-type Settings = WorkerConfig & { readonly secrets: readonly Secret[]; readonly traces_url: string | undefined }
+type Settings = WorkerConfig & { readonly version: string; readonly secrets: readonly Secret[]; readonly traces_url: string | undefined }
 
 async function serve(module: string, options: WorkerCommandOptions, settings: Settings): Promise<void> {
   const { port, host, slots, grace, json } = options
@@ -107,6 +108,7 @@ async function serve(module: string, options: WorkerCommandOptions, settings: Se
     identity: identity === undefined ? undefined : await openIdentity(identity, systemClock),
     ...(standby === undefined ? {} : { codeProblem: standby.codeProblem }),
     worker_id: `${hostname()}:${process.pid}`,
+    version: settings.version,
     clock: systemClock,
     random: systemRandom(),
     log: note,

@@ -12,6 +12,7 @@ import { createPost, describe, isTaken, type Post, repeat } from './call.js'
 import type { CallbackLine } from './callback-line.js'
 import { type Heartbeats, startHeartbeats } from './heartbeat.js'
 import { createLogSender, type LogSender } from './log-sender.js'
+import type { HeartbeatOutcome } from './metrics.js'
 import { type CodeEnd, type Outcome, outcomeOf, refusedReport } from './outcome.js'
 import { pause } from './pause.js'
 import { type CallAnswer, isWorthRepeating } from './post-json.js'
@@ -28,6 +29,7 @@ export type AttemptDeps = {
   readonly completed_within_ms: number
   /** Where callbacks go together, for those that say so. */
   readonly lineTo: (callbacks_url: string | undefined) => CallbackLine | undefined
+  readonly onHeartbeat: (outcome: HeartbeatOutcome) => void
   readonly tracing?: Tracing | undefined
   /** Aborted when the worker is closed: nothing is sent any more. */
   readonly closed: AbortSignal
@@ -192,7 +194,11 @@ function openHeartbeats(work: Work, { heartbeat_interval_ms }: StartedResponse):
   const { clock, dispatch, stopping } = work
   return startHeartbeats({
     interval_ms: Math.min(heartbeat_interval_ms, dispatch.heartbeat_timeout_ms / 3),
-    send: (beat) => work.post('heartbeat', { ...said(work), ...beat }),
+    async send(beat) {
+      const answer = await work.post('heartbeat', { ...said(work), ...beat })
+      work.onHeartbeat(isTaken(answer) ? 'taken' : answer.kind === 'answered' ? 'refused' : 'unanswered')
+      return answer
+    },
     onCancel: () => stopping.stop('cancel'),
     onConflict: () => stopping.stop('conflict'),
     log: work.log,

@@ -21,7 +21,7 @@ export const notFound = (method: string, path: string): Problem => ({
   type: NO_PAGE,
   title: 'Not found',
   status: 404,
-  detail: `There is no ${method} ${path} here. A worker answers POST /servo/v1/dispatch, POST /servo/v1/cancel and GET /healthz.`,
+  detail: `There is no ${method} ${path} here. A worker answers POST /servo/v1/dispatch, POST /servo/v1/cancel, GET /healthz and GET /metrics.`,
 })
 
 export const notSigned = (detail: string): Problem => ({ type: NO_PAGE, title: 'Not signed', status: 401, detail })

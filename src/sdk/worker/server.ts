@@ -1,4 +1,4 @@
-// The HTTP side of a worker: three paths, and a problem for everything else.
+// The HTTP side of a worker: four paths, and a problem for everything else.
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { z } from 'zod'
@@ -18,6 +18,7 @@ import { parseJson } from '../../core/json.js'
 import type { OidcVerifier } from '../../oidc/verifier.js'
 import { type Admission, callbackFault, foreignFault, unsignedFault } from './admission.js'
 import type { Delivered } from './delivery.js'
+import { METRICS_PATH, METRICS_TYPE } from './metrics.js'
 import {
   badRequest,
   failedHere,
@@ -43,6 +44,8 @@ type ServerOptions = Admission & {
   readonly onCancel: (request: CancelRequest) => object
   readonly onDelivery: (request: DispatchRequest) => Promise<Delivered>
   readonly health: () => object
+  /** The text that Prometheus reads. */
+  readonly metrics: () => string
 }
 
 /** Four times the largest request that Servo makes (DISPATCH_REQUEST_BYTES_MAX), and the most that one on Cloud Run may have. */
@@ -61,7 +64,7 @@ export const createWorkerServer = (options: ServerOptions): Server =>
       .catch((error: unknown) => options.log(`An answer could not be sent: ${messageOf(error)}`))
   })
 
-type Reply = { readonly status: number; readonly type: string; readonly body: object; readonly retry_after_seconds?: number }
+type Reply = { readonly status: number; readonly type: string; readonly body: object | string; readonly retry_after_seconds?: number }
 
 const json = (body: object): Reply => ({ status: 200, type: 'application/json', body })
 /** Soon, because most code is short; the queue makes it longer each time. */
@@ -95,10 +98,12 @@ function postedTo(options: ServerOptions, path: string, isQueue: boolean): Poste
 }
 
 async function answer(options: ServerOptions, request: IncomingMessage): Promise<Reply> {
-  const { secrets, now, health } = options
+  const { secrets, now, health, metrics } = options
   const { method = 'GET', url = '/', headers } = request
   const path = url.split('?', 1)[0] as string
+  // Neither needs a signature: probes and Prometheus have no secret of the location, and nothing is changed.
   if (method === 'GET' && path === HEALTH_PATH) return json(health())
+  if (method === 'GET' && path === METRICS_PATH) return { status: 200, type: METRICS_TYPE, body: metrics() }
   const posted = method === 'POST' ? postedTo(options, path, headers[DELIVERY_HEADER] === DELIVERY_BY_QUEUE) : undefined
   if (posted === undefined) return problem(notFound(method, path))
   const fault = foreignFault(options, headers)
@@ -145,7 +150,7 @@ async function readBody(request: IncomingMessage): Promise<string | undefined> {
 }
 
 function send(request: IncomingMessage, response: ServerResponse, { status, type, body, retry_after_seconds }: Reply): void {
-  const text = JSON.stringify(body)
+  const text = typeof body === 'string' ? body : JSON.stringify(body)
   // Of a request that was not read to its end, the rest would be taken for the next one.
   const isWhole = request.complete
   response.writeHead(status, {

@@ -14,6 +14,7 @@ import type { CodeLocation } from '../code-location.js'
 import { startAttempt, type WorkerClock } from './attempt.js'
 import { type CallbackLine, createCallbackLine } from './callback-line.js'
 import { deliver } from './delivery.js'
+import { createWorkerMetrics } from './metrics.js'
 import { refuseAttempt } from './refusal.js'
 import { createRoster } from './roster.js'
 import { createWorkerServer } from './server.js'
@@ -40,6 +41,8 @@ export type WorkerOptions = {
   /** Why newer code than that of `location` could not be loaded; undefined: what is served is the newest. */
   readonly codeProblem?: () => string | undefined
   readonly worker_id: string
+  /** For `/metrics`, so that people see which version each worker runs. */
+  readonly version?: string
   readonly clock: WorkerClock
   readonly random: RandomBytes
   readonly log: (message: string) => void
@@ -79,7 +82,9 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
     lines.set(callbacks_url, line)
     return line
   }
-  const deps = { ...options, call_timeout_ms, completed_within_ms, lineTo, closed: closed.signal }
+  const metrics = createWorkerMetrics(options.version ?? 'unknown')
+  const onHeartbeat = metrics.countHeartbeat
+  const deps = { ...options, call_timeout_ms, completed_within_ms, lineTo, onHeartbeat, closed: closed.signal }
   const { prefetch = prefetchOf(slots) } = options
   const roster = createRoster({ location, slots, prefetch, start: (dispatch, asset) => startAttempt(deps, dispatch, asset) })
   const server = createWorkerServer({
@@ -104,6 +109,7 @@ export async function startWorker(options: WorkerOptions): Promise<Worker> {
         ...(code_problem === undefined ? {} : { code_problem }),
       }
     },
+    metrics: () => metrics.text({ slots, running: roster.running(), waiting: roster.waiting() }),
   })
   server.listen(port, host)
   // Rejects with what `error` says, such as a port that is taken.
