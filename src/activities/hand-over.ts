@@ -19,6 +19,7 @@ import type { Workspace } from '../turn/workspace.js'
 import { createBlocked } from './blocked.js'
 import type { DispatchPort, SendAnswer } from './dispatch.js'
 import { type EnvelopeDeps, envelopesOf, type OutboxEntry } from './envelope.js'
+import { type AnswerSeen, createSeenAnswers } from './seen-answers.js'
 import { traceDispatches } from './trace.js'
 import { createWithdrawal, hasWaitedLong, partedByCancel } from './withdrawal.js'
 
@@ -32,14 +33,6 @@ export type HandOverDeps = EnvelopeDeps & {
   /** Told of each request's answers: for whoever counts them. */
   readonly onAnswers?: (send: 'first' | 'again', answers: readonly AnswerSeen[]) => void
   readonly tracing?: Tracing | undefined
-}
-
-type AnswerSeen = {
-  readonly answer: SendAnswer['answer']
-  /** PENDING: nobody has recorded yet that a worker has it. */
-  readonly outbox_status: DispatchOutboxRow['status']
-  /** A queue had it from an earlier send, or a worker may have it since then that keeps it until a slot is free. */
-  readonly was_there: boolean
 }
 
 export type HandOver = {
@@ -72,6 +65,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   const { reader, port, clock, log } = deps
   const withdrawal = createWithdrawal(deps)
   const blocked = createBlocked(deps)
+  const seenAnswers = createSeenAnswers()
   /** Attempts that this process has sent, for as long as they are out. */
   const sent = new Set<string>()
   const lanes = new Map<string, Lane>()
@@ -116,7 +110,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     if (location === undefined) return
     const requests = inRequests(view, location, entries)
     const answers = (await Promise.all(requests.map((request) => send(request, 'again')))).flat()
-    deps.onAnswers?.('again', answersOf(answers))
+    deps.onAnswers?.('again', seenAnswers(answers))
     await note(view, answers)
     await noteAccepted(deps, answers)
     const problem = answers.flatMap(({ answer }) => (answer.answer === 'UNREACHABLE' ? [answer.problem] : []))[0]
@@ -129,7 +123,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     const lane = createLane(
       async (request) => {
         const answers = await send(request, 'first')
-        deps.onAnswers?.('first', answersOf(answers))
+        deps.onAnswers?.('first', seenAnswers(answers))
         await note(request.view, answers)
       },
       (error) => log(`Attempts could not be handed to ${location_name} now, and will be sent again: ${messageOf(error)}`),
@@ -191,13 +185,6 @@ export function createHandOver(deps: HandOverDeps): HandOver {
     },
   }
 }
-
-const answersOf = (sent: readonly Sent[]): AnswerSeen[] =>
-  sent.map(({ entry, answer }) => ({
-    answer: answer.answer,
-    outbox_status: entry.outbox.status,
-    was_there: 'was_there' in answer || entry.outbox.prefetched === true,
-  }))
 
 const entryOf = (task: OutboxEntry['task'] | undefined, outbox: DispatchOutboxRow): OutboxEntry[] =>
   task === undefined ? [] : [{ outbox, task }]

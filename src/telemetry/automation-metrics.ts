@@ -36,7 +36,12 @@ type Published = {
 }
 
 type Ended = { readonly outcome: 'published' | 'quiet' | 'failed'; readonly duration_ms: number; readonly rounds: number }
-type Answer = { readonly answer: string; readonly outbox_status: string; readonly was_there: boolean }
+type Answer = {
+  readonly answer: string
+  readonly outbox_status: string
+  readonly was_there: boolean
+  readonly waited_for_room: boolean
+}
 type Mended = (typeof MENDED)[number]
 
 const SENDS = ['first', 'again'] as const
@@ -110,9 +115,9 @@ export function createAutomationMetrics(known: KnownLabels) {
     answers(send: (typeof SENDS)[number], seen: readonly Answer[]): void {
       for (const { answer } of seen) answers({ send, answer })
       // One that a worker is known to have is asked about again until it starts, and one that a queue has had since it was
-      // dispatched is only on its way: nothing was stuck.
-      const isNews = ({ answer, outbox_status, was_there }: Answer): boolean =>
-        answer === 'ACCEPTED' && outbox_status === 'PENDING' && !was_there
+      // dispatched is only on its way. One that waited until its worker had room was with no worker: nothing was stuck.
+      const isNews = ({ answer, outbox_status, was_there, waited_for_room }: Answer): boolean =>
+        answer === 'ACCEPTED' && outbox_status === 'PENDING' && !was_there && !waited_for_room
       if (send === 'again') mended('attempt_sent_again', seen.filter(isNews).length)
     },
   }

@@ -6,21 +6,22 @@ import { createAutomationMetrics } from '../../src/telemetry/automation-metrics.
 
 test('an attempt counts as mended when a worker takes it from the sweep, and not when it is only asked about again', async () => {
   const metrics = createAutomationMetrics(TALLIED)
-  const was_there = false
-  metrics.answers('first', [{ answer: 'ACCEPTED', outbox_status: 'PENDING', was_there }])
+  const plain = { was_there: false, waited_for_room: false }
+  metrics.answers('first', [{ answer: 'ACCEPTED', outbox_status: 'PENDING', ...plain }])
   metrics.answers('again', [
-    { answer: 'ACCEPTED', outbox_status: 'PENDING', was_there },
-    { answer: 'ACCEPTED', outbox_status: 'ACKED', was_there },
-    { answer: 'BUSY', outbox_status: 'PENDING', was_there },
+    { answer: 'ACCEPTED', outbox_status: 'PENDING', ...plain },
+    { answer: 'ACCEPTED', outbox_status: 'PENDING', ...plain, waited_for_room: true },
+    { answer: 'ACCEPTED', outbox_status: 'ACKED', ...plain },
+    { answer: 'BUSY', outbox_status: 'PENDING', ...plain },
   ])
   const text = await metrics.text()
   expect(text).toContain('\nservo_repairs_total{kind="attempt_sent_again"} 1\n')
-  expect(text).toContain('\nservo_handover_answers_total{send="again",answer="ACCEPTED"} 2\n')
+  expect(text).toContain('\nservo_handover_answers_total{send="again",answer="ACCEPTED"} 3\n')
 })
 
 test('an attempt that the queue had before the sweep asked is no repair, and one that it had not is', async () => {
   const metrics = createAutomationMetrics(TALLIED)
-  const seen = { answer: 'ACCEPTED', outbox_status: 'PENDING' }
+  const seen = { answer: 'ACCEPTED', outbox_status: 'PENDING', waited_for_room: false }
   metrics.answers('again', [
     { ...seen, was_there: true },
     { ...seen, was_there: true },

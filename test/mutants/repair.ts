@@ -47,6 +47,21 @@ export const REPAIR: readonly Mutant[] = [
     killed_by: repair('ledger', 'a lost poke goes on: the next turn folds what was appended, whatever brought it'),
   },
   {
+    name: 'attempts that waited for room counted as sent again',
+    edits: [
+      { file: 'src/activities/seen-answers.ts', find: 'waited_for_room: before === true', replace: 'waited_for_room: before === null' },
+    ],
+    killed_by: repair(
+      'healthy',
+      'a worker whose slots are full counts no repair: what it has no room for is handed over once it has, and to nobody twice',
+    ),
+  },
+  {
+    name: 'attempts whose answer was lost taken for some that waited for room',
+    edits: [{ file: 'src/activities/seen-answers.ts', find: ' && before !== false', replace: '' }],
+    killed_by: repair('hand-over', 'an attempt whose answer was lost counts once it is taken, also where its worker was full in between'),
+  },
+  {
     name: 'rows of the base shown beside those that replace them',
     edits: [
       {

@@ -54,6 +54,26 @@ test('an attempt whose first hand-over is lost with its process goes on, also wh
   expect(await repairs()).toEqual({})
 })
 
+test('an attempt whose answer was lost counts once it is taken, also where its worker was full in between', async () => {
+  const world = createRepairWorld()
+  const { say, append, tell, defineAssets, automation, pass } = world
+  await tell(defineAssets)
+  await append(say.runRequested('user:1'))
+  world.worker.answers('UNREACHABLE')
+  const { turn, sweep, settled, repairs } = automation()
+  await turn()
+  await settled()
+  world.worker.answers('BUSY')
+  for (let sweeps = 0; sweeps < 2; sweeps++) {
+    await pass(5 * SECOND_MS)
+    expect([await sweep(), await repairs()]).toEqual([1, {}])
+  }
+  world.worker.answers('ACCEPTED')
+  await pass(5 * SECOND_MS)
+  await sweep()
+  expect(await repairs()).toEqual({ attempt_sent_again: 1 })
+})
+
 test('a publish of which nobody told the one that sweeps goes on: he looks by himself once what he knows is some seconds old', async () => {
   const world = createRepairWorld()
   const { say, append, tell, defineAssets, automation, pass } = world

@@ -2,6 +2,7 @@
 // ordinary way is never taken for a repair.
 
 import { expect, test } from '@jest/globals'
+import type { Dispatch } from '../../src/api/contract/worker.js'
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { createRepairWorld } from '../fixtures/repair-world.js'
 import { findMissed } from '../fixtures/roles.js'
@@ -68,6 +69,56 @@ test('a workspace that waits for workers writes nothing either, however often it
   }
   expect(calls()).toMatchObject({ put: 0, delete: 0 })
   expect([await states(), await repairs()]).toEqual([['RUNNING', 'BLOCKED'], {}])
+})
+
+test('a worker whose slots are full counts no repair: what it has no room for is handed over once it has, and to nobody twice', async () => {
+  const world = createRepairWorld()
+  const { say, append, automation, pass, worker, handed, rows, expectInvariants } = world
+  const patient = { heartbeat_timeout_seconds: 7_200, start_timeout_seconds: 3_600 }
+  await append(say.locationDeployed('main', 0, { slots: 8 }), say.assetDefined('a', patient))
+  const { turn, sweep, settled, repairs } = automation()
+  // It has fewer slots than its location was deployed with, as while one of several workers is replaced.
+  const SLOTS = 3
+  const running = new Map<string, Dispatch>()
+  const taken: string[] = []
+  worker.answersBy(({ attempt_id }) => {
+    if (running.has(attempt_id)) return { answer: 'ACCEPTED' }
+    if (running.size >= SLOTS) return { answer: 'BUSY' }
+    const dispatch = handed.find((each) => each.attempt_id === attempt_id) as Dispatch
+    running.set(attempt_id, dispatch)
+    taken.push(attempt_id)
+    return { answer: 'ACCEPTED' }
+  })
+  const RUNS = 12
+  for (let runs = 1; runs <= RUNS; runs++) await append(say.runRequested(`user:${runs}`, { assets: { keys: ['a'] } }))
+  const started = new Set<string>()
+  for (let rounds = 0; taken.length < RUNS || running.size > 0; rounds++) {
+    if (rounds > 10 * RUNS) throw new Error(`Only ${taken.length} of ${RUNS} attempts came to a slot.`)
+    for (const [attempt_id, dispatch] of running) {
+      if (!started.has(attempt_id)) continue
+      running.delete(attempt_id)
+      await worker.finish('SUCCEEDED', dispatch)
+    }
+    await turn()
+    await settled()
+    // Each starts at once where it is taken, and runs until the next round.
+    for (const [attempt_id, dispatch] of running) {
+      if (started.has(attempt_id)) continue
+      started.add(attempt_id)
+      await worker.start(dispatch)
+    }
+    await turn()
+    await settled()
+    await pass(5 * SECOND_MS)
+    await sweep()
+  }
+  await turn()
+  expect((await rows('tasks')).map(({ state, attempt }) => `${String(state)} ${String(attempt)}`)).toEqual(Array(RUNS).fill('SUCCEEDED 1'))
+  // Some were offered again and again, and each was accepted once.
+  expect(handed.length).toBeGreaterThan(2 * RUNS)
+  expect([taken.length, new Set(taken).size]).toEqual([RUNS, RUNS])
+  expect(await repairs()).toEqual({})
+  await expectInvariants()
 })
 
 test('an ordinary day counts no repair: runs, failures, retries and silence of which every turn hears in time', async () => {
