@@ -121,6 +121,17 @@ describe('a delivery by a queue', () => {
     expect(ran).toEqual([])
   })
 
+  test('is done too when it comes again after its report was taken, and starts nothing', async () => {
+    await serve()
+    const one = dispatchOf('quick')
+    expect((await deliver([one])).status).toBe(200)
+    await receiver.completed(one.attempt_id)
+    // The answer to the report may still be on its way, and until then the attempt is one that runs.
+    for (let deliveries = 0; deliveries < 20; deliveries++) expect((await deliver([one])).status).toBe(200)
+    expect(pathsOf(one)).toEqual(['started', 'completed'])
+    expect(ran).toEqual([one.attempt_id])
+  })
+
   test('comes again while the worker has no room, with word of when, and is no second start', async () => {
     await serve()
     const [one, two] = [dispatchOf('held'), dispatchOf('held')]

@@ -97,7 +97,8 @@ export function createRoster({ location, slots, prefetch, start }: RosterOptions
         room.forget(attempt_id)
         return isHere
       }),
-    asked: (attempt_id) => attempts.get(attempt_id)?.asked ?? room.asked(attempt_id) ?? Promise.resolve(false),
+    // Of one whose report was taken the API has said it before: otherwise a queue would deliver it again and again.
+    asked: (attempt_id) => attempts.get(attempt_id)?.asked ?? room.asked(attempt_id) ?? Promise.resolve(reported.has(attempt_id)),
     running: () => working.size,
     waiting: room.size,
     isDraining: () => isDraining,
