@@ -2,11 +2,14 @@
 
 // A plan is instants: nothing else is waited for.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { carryOutIncidents, type Happened, type Means } from './incidents.js'
 import type { Part, PartKind } from './part.js'
 import { type Interruption, noneOf, type Plan } from './plan.js'
 import type { World } from './world.js'
 
-export type Done = {
+export type Done = Happened & Counts
+
+type Counts = {
   readonly kills: Record<PartKind, number>
   readonly stops: Record<PartKind, number>
   wipes: number
@@ -14,10 +17,11 @@ export type Done = {
   missed: number
 }
 
-export async function carryOut(world: World, { duration_ms, interruptions, weather }: Plan, say: (line: string) => void): Promise<Done> {
+export async function carryOut(world: World, { duration_ms, interruptions, weather, incidents }: Plan, means: Means): Promise<Done> {
+  const { say } = means
   const began = performance.now()
   const until = (at_ms: number) => sleep(Math.max(0, began + at_ms - performance.now()))
-  const done: Done = { kills: noneOf(), stops: noneOf(), wipes: 0, missed: 0 }
+  const done: Counts = { kills: noneOf(), stops: noneOf(), wipes: 0, missed: 0 }
   const changing = weather.map(async ({ at_ms, rate }) => {
     await until(at_ms)
     world.proxy?.setRate(rate)
@@ -32,12 +36,17 @@ export async function carryOut(world: World, { duration_ms, interruptions, weath
     say(`${interruption.part}: ${interruption.what} for ${(interruption.for_ms / 1_000).toFixed(1)} s`)
     await interrupt(world, part, interruption, done, () => until(Math.min(interruption.at_ms + interruption.for_ms, duration_ms)))
   })
-  await Promise.all([...changing, ...interrupting, until(duration_ms)])
+  const [happened] = await Promise.all([
+    carryOutIncidents(world, incidents, until, means),
+    ...changing,
+    ...interrupting,
+    until(duration_ms),
+  ])
   world.proxy?.setRate(0)
-  return done
+  return { ...done, ...happened }
 }
 
-async function interrupt(world: World, part: Part, { what }: Interruption, done: Done, isOver: () => Promise<void>): Promise<void> {
+async function interrupt(world: World, part: Part, { what }: Interruption, done: Counts, isOver: () => Promise<void>): Promise<void> {
   if (what === 'STOP') {
     done.stops[part.kind] += 1
     part.stop()

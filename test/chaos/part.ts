@@ -22,6 +22,7 @@ export type Part = {
   /** SIGSTOP and SIGCONT. */
   readonly stop: () => void
   readonly goOn: () => void
+  readonly isAnswering: () => Promise<boolean>
   /** How it ended when nobody killed it. */
   readonly endings: readonly string[]
 }
@@ -29,6 +30,8 @@ export type Part = {
 export type PartOptions = {
   readonly name: string
   readonly kind: PartKind
+  /** Says whether it answers. */
+  readonly isAnswering: () => Promise<boolean>
   readonly launch: Launch
   readonly records: Records
   readonly say: (line: string) => void
@@ -37,7 +40,7 @@ export type PartOptions = {
 /** What ends by itself is started again a moment later. */
 const START_AGAIN_MS = 1_000
 
-export function createPart({ name, kind, launch, records, say }: PartOptions): Part {
+export function createPart({ name, kind, isAnswering, launch, records, say }: PartOptions): Part {
   let isWanted = false
   let isStopped = false
   let pid: number | undefined
@@ -74,6 +77,7 @@ export function createPart({ name, kind, launch, records, say }: PartOptions): P
   return {
     name,
     kind,
+    isAnswering,
     endings,
     state: () => (!isWanted ? 'DOWN' : isStopped ? 'STOPPED' : 'RUNNING'),
     start() {

@@ -37,6 +37,26 @@ test('within a minute every sort of part is interrupted, within its bounds of ti
   }
 })
 
+test('ten minutes have every incident, one after the other, and its parts are left alone meanwhile', () => {
+  expect(planned(1, 9).incidents).toEqual([])
+  for (const seed of SEEDS) {
+    const { incidents, interruptions, duration_ms } = planned(seed, 10)
+    expect(new Set(incidents.map(({ kind }) => kind)).size).toBe(4)
+    expect(incidents).toHaveLength(4)
+    incidents.reduce((end_ms, { at_ms, for_ms }) => {
+      expect(at_ms).toBeGreaterThan(end_ms)
+      return at_ms + for_ms
+    }, 0)
+    const last = incidents.at(-1)
+    expect((last?.at_ms ?? 0) + (last?.for_ms ?? 0)).toBeLessThan(duration_ms)
+    const dead = incidents.find(({ kind }) => kind === 'AUTOMATIONS_DEAD')
+    if (dead === undefined) throw new Error('There is no incident of dead automations.')
+    const amid = interruptions.filter(({ at_ms, for_ms }) => at_ms < dead.at_ms + dead.for_ms && at_ms + for_ms > dead.at_ms)
+    expect(amid.length).toBeGreaterThan(0)
+    expect(amid.filter(({ part }) => part.startsWith('automation'))).toEqual([])
+  }
+})
+
 test('the store, whose objects are in its memory, is stopped and never killed', () => {
   for (const seed of SEEDS) {
     const done = planned(seed, 5).interruptions.filter(({ part }) => part === 'store-1')

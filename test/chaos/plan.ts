@@ -16,7 +16,29 @@ export type Interruption = {
 /** From then on this share of all requests to the store goes wrong. */
 export type Weather = { readonly at_ms: number; readonly rate: number }
 
-export type Plan = { readonly duration_ms: number; readonly interruptions: readonly Interruption[]; readonly weather: readonly Weather[] }
+const INCIDENT_KINDS = ['TEMPORAL_ABSENT', 'TEMPORAL_EMPTIED', 'AUTOMATIONS_DEAD', 'SECRETS_ROTATED'] as const
+export type IncidentKind = (typeof INCIDENT_KINDS)[number]
+
+/** A long trouble of all parts of a kind (incidents.ts). */
+export type Incident = { readonly kind: IncidentKind; readonly at_ms: number; readonly for_ms: number }
+
+export type Plan = {
+  readonly duration_ms: number
+  readonly interruptions: readonly Interruption[]
+  readonly weather: readonly Weather[]
+  /** One after the other; none where there is no time for all of them. */
+  readonly incidents: readonly Incident[]
+}
+
+const INCIDENTS: Readonly<Record<IncidentKind, { readonly for_ms: number; readonly parts: readonly PartKind[] }>> = {
+  TEMPORAL_ABSENT: { for_ms: 90_000, parts: ['temporal'] },
+  TEMPORAL_EMPTIED: { for_ms: 60_000, parts: ['temporal'] },
+  AUTOMATIONS_DEAD: { for_ms: 300_000, parts: ['automation'] },
+  SECRETS_ROTATED: { for_ms: 80_000, parts: ['api', 'automation', 'worker'] },
+}
+/** Between two of them: what was away is there again, and works. */
+const INCIDENT_GAP_MS = 12_000
+const INCIDENTS_MS = INCIDENT_KINDS.reduce((sum, kind) => sum + INCIDENTS[kind].for_ms + INCIDENT_GAP_MS, INCIDENT_GAP_MS)
 
 type Interrupted = { readonly kind: PartKind; readonly what: 'KILL' | 'STOP' }
 
@@ -63,13 +85,42 @@ const SHARE_MAX = 1 / 5
 const WEATHER_MS = [4_000, 15_000] as const
 const RATES = [0, 0.005, 0.01, 0.02, 0.06] as const
 
+/** Whether there is time for them. */
+export const hasIncidents = (minutes: number): boolean => minutes * 60_000 >= INCIDENTS_MS
+
 export function planOf(random: Random, minutes: number, parts: readonly { readonly name: string; readonly kind: PartKind }[]): Plan {
   const duration_ms = minutes * 60_000
+  const incidents = hasIncidents(minutes) ? incidentsOf(random.fork('incidents'), duration_ms) : []
+  const isApart = (interruption: Interruption): boolean => !incidents.some((incident) => isAmid(incident, interruption, parts))
   return {
     duration_ms,
-    interruptions: interruptionsOf(random.fork('interruptions'), duration_ms, parts),
+    incidents,
+    interruptions: interruptionsOf(random.fork('interruptions'), duration_ms, parts).filter(isApart),
     weather: weatherOf(random.fork('weather'), duration_ms),
   }
+}
+
+/** In any order, spread over the time. */
+function incidentsOf(random: Random, duration_ms: number): readonly Incident[] {
+  const spare_ms = (duration_ms - INCIDENTS_MS) / INCIDENT_KINDS.length
+  let at_ms = 0
+  return shuffled(INCIDENT_KINDS, random).map((kind) => {
+    const { for_ms } = INCIDENTS[kind]
+    const incident = { kind, at_ms: Math.round(at_ms + INCIDENT_GAP_MS + random.between(0, spare_ms)), for_ms }
+    at_ms = incident.at_ms + for_ms
+    return incident
+  })
+}
+
+/** Of a part that the incident has in hand, and at the same time: it would end the incident, or be ended by it. */
+function isAmid(
+  { kind, at_ms, for_ms }: Incident,
+  interruption: Interruption,
+  parts: readonly { readonly name: string; readonly kind: PartKind }[],
+): boolean {
+  const part = parts.find(({ name }) => name === interruption.part)
+  if (part === undefined || !INCIDENTS[kind].parts.includes(part.kind)) return false
+  return interruption.at_ms < at_ms + for_ms + INCIDENT_GAP_MS / 2 && interruption.at_ms + interruption.for_ms > at_ms - INCIDENT_GAP_MS / 2
 }
 
 function interruptionsOf(
@@ -110,7 +161,7 @@ function drawnFrom(spans: readonly Span[], random: Random): number {
   return random.between(from_ms, to_ms)
 }
 
-function shuffled<T>(values: readonly T[], random: Random): T[] {
+export function shuffled<T>(values: readonly T[], random: Random): T[] {
   const rest = [...values]
   return values.map(() => rest.splice(random.below(rest.length), 1)[0] as T)
 }

@@ -23,6 +23,9 @@ export const chaosReport = z.strictObject({
   effects: count,
   /** Effects of attempts that were given up before: refused, and done once more by another attempt. */
   effects_refused: count,
+  /** Long troubles, by kind, and the runs of the other workspace in the same namespace of Temporal. */
+  incidents: counts,
+  neighbour_runs: count,
   kills: counts,
   stops: counts,
   wipes: count,

@@ -13,10 +13,10 @@ import { type Effect, readEffects, readStore, startsIn, storeProblems, type Told
 import { carryOut, type Done } from './chaos.js'
 import { type Counters, watchCounters } from './counters.js'
 import { location, NARROW_MAX, NARROW_POOL } from './location.js'
-import { planOf } from './plan.js'
+import { hasIncidents, planOf } from './plan.js'
 import type { ChaosReport } from './report.js'
-import { askForAll, wishesOf } from './work.js'
-import { LOCATION_SLOTS, startWorld, type World } from './world.js'
+import { askForAll, type Work, wishesOf } from './work.js'
+import { LOCATION_PREFETCH, LOCATION_SLOTS, type Neighbour, startWorld, type World } from './world.js'
 
 export type Options = {
   readonly seed: number
@@ -39,19 +39,29 @@ export async function runChaos(options: Options): Promise<ChaosReport> {
   const began = performance.now()
   const commit = commitOf()
   const random = createRandom(seed)
-  const world = await startWorld({ folder, seed, store_kind, random: random.fork('proxy'), say })
+  const has_incidents = hasIncidents(minutes)
+  const world = await startWorld({ folder, seed, store_kind, has_neighbour: has_incidents, random: random.fork('proxy'), say })
+  const { neighbour } = world
   try {
     await deploy(world)
+    if (neighbour !== undefined) await deploy(neighbour)
     await capPool(world)
     say(`everything runs, after ${secondsSince(began)} s`)
     const counters = watchCounters(world.metrics_urls)
     const plan = planOf(random.fork('plan'), minutes, world.parts)
     const wishes = wishesOf(random.fork('work'), runs, plan.duration_ms)
     const stopTelling = tellProgress(world, say)
-    const [done, work] = await Promise.all([carryOut(world, plan, say), askForAll(world, wishes)])
+    const few =
+      neighbour === undefined ? [] : wishesOf(random.fork('neighbour'), Math.ceil(minutes * NEIGHBOUR_RUNS_PER_MINUTE), plan.duration_ms)
+    const [done, work, besides] = await Promise.all([
+      carryOut(world, plan, { random: random.fork('incidents'), say }),
+      askForAll(world, wishes),
+      neighbour === undefined ? undefined : askForAll(neighbour, few),
+    ])
     const drained_from = performance.now()
     say('chaos is over: everything runs, and nothing is cut off any more')
     const undone = await untilAllOver(world, runs, say)
+    if (neighbour !== undefined) undone.push(...(await untilAllOver({ ...world, client: neighbour.client }, few.length, say)))
     const drain_s = secondsSince(drained_from)
     counters.stop()
     stopTelling()
@@ -62,7 +72,8 @@ export async function runChaos(options: Options): Promise<ChaosReport> {
     const effects = readEffects(world.effects)
     say(`${told.events.length} events are read; the store is verified and replayed`)
     const [stored, replayed] = await storeProblems(world.store)
-    const problems = [...undone, ...work.problems, ...effectProblems(work.asked, told, effects), ...stored, ...replayed]
+    const problems = [...done.problems, ...undone, ...work.problems, ...effectProblems(work.asked, told, effects), ...stored, ...replayed]
+    if (neighbour !== undefined && besides !== undefined) problems.push(...(await neighbourProblems(neighbour, besides)))
     if (problems.length > 0 || options.is_kept) keepLedger(folder, told)
     return {
       suite: 'chaos',
@@ -72,6 +83,8 @@ export async function runChaos(options: Options): Promise<ChaosReport> {
       store: store_kind,
       runs,
       ...countsOf(told, effects),
+      incidents: done.incidents,
+      neighbour_runs: few.length,
       ...interruptionsOf(done, world, counters),
       run_key_conflicts: told.conflicts.length,
       revisions: Number(told.sequence),
@@ -90,12 +103,11 @@ export async function runChaos(options: Options): Promise<ChaosReport> {
 const TELL_EVERY_MS = 10_000
 
 /** How far it has come, as far as somebody answers. */
-function tellProgress({ client, effects }: World, say: (line: string) => void): () => void {
+function tellProgress({ client, effects, metricsAt }: World, say: (line: string) => void): () => void {
   // For people who watch: no check waits for it.
   const timer = setInterval(() => {
     const starts = startsIn(readEffects(effects)).length
-    void fetch(`${client.url}/metrics`, { signal: AbortSignal.timeout(TELL_EVERY_MS) })
-      .then((answer) => answer.text())
+    void metricsAt(client.url)
       .catch(() => '')
       .then((text) => {
         const of = (metric: string) => new RegExp(`^${metric} (\\S+)$`, 'm').exec(text)?.[1] ?? 'unknown'
@@ -107,9 +119,20 @@ function tellProgress({ client, effects }: World, say: (line: string) => void): 
 
 const secondsSince = (began: number): number => Math.round((performance.now() - began) / 100) / 10
 
-async function deploy({ client, worker_url }: World): Promise<void> {
+/** All that holds of the workspace, of its neighbour in the same namespace of Temporal. */
+async function neighbourProblems({ store, effects }: Neighbour, work: Work): Promise<string[]> {
+  const told = await readStore(store)
+  const [stored, replayed] = await storeProblems(store)
+  const found = [...work.problems, ...effectProblems(work.asked, told, readEffects(effects)), ...stored, ...replayed]
+  return found.map((problem) => `neighbour: ${problem}`)
+}
+
+/** Enough to see that each of its parts works; the load is on the other workspace. */
+const NEIGHBOUR_RUNS_PER_MINUTE = 3
+
+async function deploy({ client, worker_url }: Pick<World, 'client' | 'worker_url'>): Promise<void> {
   const { assets } = describeLocation({ name: location.name, assets: location.assets })
-  const body = { worker_url, slots: LOCATION_SLOTS, assets: assets.map(({ definition }) => definition) }
+  const body = { worker_url, slots: LOCATION_SLOTS, prefetch: LOCATION_PREFETCH, assets: assets.map(({ definition }) => definition) }
   await client.post(`/code-locations/${location.name}/deploy`, body)
   await until('the assets are defined', async () => (await client.get<{ assets: readonly unknown[] }>('/assets')).assets.length > 0)
 }
@@ -125,10 +148,14 @@ async function capPool({ store }: World): Promise<void> {
 }
 
 /** What is not over in time, as a problem: the checks that follow say what of it. */
-async function untilAllOver({ client }: World, runs: number, say: (line: string) => void): Promise<readonly string[]> {
+async function untilAllOver(
+  { client, metricsAt }: Pick<World, 'client' | 'metricsAt'>,
+  runs: number,
+  say: (line: string) => void,
+): Promise<string[]> {
   const openOf = async (state: string) => (await client.get<{ runs: readonly unknown[] }>('/runs', { limit: 1, state })).runs.length
   const isNoneOpen = async () => (await Promise.all(OPEN_STATES.map(openOf))).every((open) => open === 0)
-  const isAllFolded = async () => /^servo_unfolded_events 0$/m.test(await (await fetch(`${client.url}/metrics`)).text())
+  const isAllFolded = async () => /^servo_unfolded_events 0$/m.test(await metricsAt(client.url))
   return until(`${runs} runs are over`, async () => (await isNoneOpen()) && (await isAllFolded()) && (await isNoneOpen()), DRAIN_MS_MAX)
     .then(() => [])
     .catch((error: unknown) => {

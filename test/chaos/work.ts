@@ -53,9 +53,10 @@ const ENDS: Readonly<Record<GraphName, NonNullable<Asked['ends']>>> = {
   broken: ['FAILED'],
 }
 
-/** Between two tries of a client, and how long it tries: longer than any part is away. */
+/** Between two tries of a client, and how long it tries: longer than any part is away. While all automations are dead, a run that was
+ *  accepted and never folded cannot be cancelled. */
 const AGAIN_MS = 500
-const GIVE_UP_MS = 180_000
+const GIVE_UP_MS = 420_000
 
 export type Work = {
   readonly asked: readonly Asked[]

@@ -51,11 +51,11 @@ export type Told = {
 const ROWS_MAX = 1_000_000
 
 /** Where a store is, and who answers for it where that is not Google. */
-export type StorePlace = { readonly store: string; readonly gcs_endpoint?: string }
+export type StorePlace = { readonly store: string; readonly gcs_endpoint?: string; readonly workspace_id?: string }
 
 /** From the store alone: no process of the system has to be there. */
 export async function readStore(place: StorePlace): Promise<Told> {
-  const deps = await openDeps({ ...place, tenant_id: 'default', workspace_id: 'default', access: 'read' })
+  const deps = await openDeps({ workspace_id: 'default', ...place, tenant_id: 'default', access: 'read' })
   try {
     const view = await openReader(deps).latest()
     const rows = async (table: TableName) => (await view?.page(table, { where: [], limit: ROWS_MAX }))?.rows ?? []
@@ -89,8 +89,19 @@ export type Asked = {
 }
 
 /** What is wrong with the store itself, and where folding its ledger again finds other rows. */
-export async function storeProblems({ store, gcs_endpoint }: StorePlace): Promise<readonly [stored: string[], replayed: string[]]> {
-  const place = ['--json', '--store', store, ...(gcs_endpoint === undefined ? [] : ['--gcs-endpoint', gcs_endpoint])]
+export async function storeProblems({
+  store,
+  gcs_endpoint,
+  workspace_id = 'default',
+}: StorePlace): Promise<readonly [stored: string[], replayed: string[]]> {
+  const place = [
+    '--json',
+    '--store',
+    store,
+    '--workspace',
+    workspace_id,
+    ...(gcs_endpoint === undefined ? [] : ['--gcs-endpoint', gcs_endpoint]),
+  ]
   const [verified, replayed] = await Promise.all([runServo(['ledger', 'verify', ...place]), runServo(['ledger', 'replay', ...place])])
   return [problemsOf('verify', verified, 'problems'), problemsOf('replay', replayed, 'differences')]
 }
