@@ -86,9 +86,10 @@ describe('the controller of schedules', () => {
     story.define(NOON - MINUTE_MS, { cron_expressions: [HOURLY] })
     expect(story.ask(NOON + 59 * MINUTE_MS)).toEqual(story.ask(NOON))
     const [early] = story.ask(NOON)
+    const state_event_id = story.story.row('schedule_state', SCHEDULE_ID)?.last_event_id
     story.status(NOON + SECOND_MS, 'PAUSED')
     story.status(NOON + 2 * SECOND_MS, 'ACTIVE')
-    expect(early?.drafts[0]?.basis).toEqual({ expected_state_version: 1 })
+    expect(early?.drafts[0]?.basis).toEqual({ expected_state_version: 1, state_event_id })
     expect(story.story.row('schedule_state', SCHEDULE_ID)?.state_version).toBe(3)
   })
 

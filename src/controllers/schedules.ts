@@ -69,7 +69,7 @@ function graphOf(rows: WorkingSet): AssetGraph {
 }
 
 function say({ definition, state }: DueSchedule, decided: ScheduleDecision, identity: RunIdentity): Decision {
-  const { schedule_id, state_version } = state
+  const { schedule_id, state_version, last_event_id } = state
   const { tick } = decided
   const requests = decided.ticks.map(({ at, runs }) => requestsOf(definition, tick, { at, runs }, identity))
   const run_id = requests.flat()[0]?.payload.run_id
@@ -77,7 +77,7 @@ function say({ definition, state }: DueSchedule, decided: ScheduleDecision, iden
     event_type: 'ScheduleTicked',
     idempotency_key: scheduleTickedKey(schedule_id, epochOf(decided.to)),
     ...(run_id === undefined ? {} : { correlation_id: run_id }),
-    basis: { expected_state_version: state_version },
+    basis: { expected_state_version: state_version, state_event_id: last_event_id },
     payload: {
       schedule_id,
       kind: 'CRON',

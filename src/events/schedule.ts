@@ -191,12 +191,16 @@ function decisionFault({ kind, from, to, ticks, skipped: rest }: Decision) {
   return undefined
 }
 
+const cronBasis = z.object({ expected_state_version: longCount, state_event_id: id('ulid').exactOptional() })
+
 /** One decision for an interval: the instants that run, and at most one counted row for those that do not. */
 export const SCHEDULE_TICKED = defineEvent({
   event_type: 'ScheduleTicked',
   payload: decision,
-  /** A CRON one rests on the state, a MANUAL one on the definition alone: ticks of the clock do not make it stale. */
-  basis: z.union([z.object({ expected_state_version: longCount }), z.object({ definition_version: longCount })], {
+  /** A CRON one rests on the state, a MANUAL one on the definition alone: ticks of the clock do not make it stale. The event that made
+   *  the state is named too: when the first of two decisions is refused, another event may have made the version that the second
+   *  rests on. */
+  basis: z.union([cronBasis, z.object({ definition_version: longCount })], {
     error: '{"expected_state_version"}, or {"definition_version"} for a MANUAL one',
   }),
 })

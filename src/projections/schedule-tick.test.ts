@@ -137,6 +137,18 @@ describe('a decision of the clock', () => {
     expect(fold(ticked(NOW - MINUTE_MS, NOW, decided, 3))).toEqual(['duplicate'])
   })
 
+  it('after one that was refused is refused too, though another event made the version that it names', () => {
+    const { fold, say, ticked, state } = createTickStory()
+    const first = ticked(NOW - 2 * MINUTE_MS, NOW - MINUTE_MS, { ticks: [tickOf(A, NOW - MINUTE_MS)] }, 1)
+    const interval = { from: NOW - MINUTE_MS, to: NOW, expected_state_version: 2 }
+    const second = say.scheduleTicked(A, { ...interval, state_event_id: first.event_id }, { ticks: [tickOf(A, NOW)] })
+    fold(say.scheduleStatusChanged(A, 'PAUSED', { at: NOW - HOUR_MS / 2 }))
+    expect(fold(first)).toEqual(['STALE_BASIS'])
+    expect([state()?.state_version, fold(second)]).toEqual([2, ['STALE_BASIS']])
+    const last_event_id = state()?.last_event_id ?? ''
+    expect(fold(say.scheduleTicked(A, { ...interval, state_event_id: last_event_id }, { ticks: [tickOf(A, NOW)] }))).toEqual(['applied'])
+  })
+
   it('over what was decided already is refused, whatever version it names', () => {
     const { fold, ticked, story } = createTickStory()
     fold(ticked(NOW - HOUR_MS, NOW, { ticks: [tickOf(A, NOW)] }))

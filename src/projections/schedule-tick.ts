@@ -52,10 +52,12 @@ function staleDecision(
       return refusal('BASIS_MISSING', { schedule_id, message: 'A MANUAL tick names definition_version.' })
     return basis.definition_version === definition_version ? undefined : refusal('STALE_BASIS', { schedule_id, definition_version })
   }
-  const { state_version, floor_at, owed } = state
+  const { state_version, last_event_id, floor_at, owed } = state
   if (!('expected_state_version' in basis))
     return refusal('BASIS_MISSING', { schedule_id, message: 'A CRON tick names expected_state_version.' })
-  if (basis.expected_state_version !== state_version) return refusal('STALE_BASIS', { schedule_id, state_version })
+  const { expected_state_version, state_event_id = last_event_id } = basis
+  if (expected_state_version !== state_version || state_event_id !== last_event_id)
+    return refusal('STALE_BASIS', { schedule_id, state_version })
   if (instantMs(from) >= floor_at) return undefined
   // What a change cut off is counted, and never runs.
   if (isOwed(owed, from, to) && ticks.length === 0) return undefined

@@ -1,9 +1,9 @@
 // What the processes serve, read from the text that Prometheus would read; and what queries ask for.
 
 import { TALLIED } from '../../src/projections/tally.js'
+import { createWorkerMetrics } from '../../src/sdk/worker/metrics.js'
 import { createApiMetrics } from '../../src/telemetry/api-metrics.js'
 import { createAutomationMetrics } from '../../src/telemetry/automation-metrics.js'
-import { createWorkerMetrics } from '../../src/sdk/worker/metrics.js'
 
 export type Served = ReadonlyMap<string, ServedMetric>
 export type ServedMetric = { readonly kind: string; readonly help: string; readonly labels: ReadonlySet<string> }

@@ -110,11 +110,25 @@ export const SCHEDULES: readonly Mutant[] = [
     edits: [
       {
         file: 'src/projections/schedule-tick.ts',
-        find: 'if (basis.expected_state_version !== state_version) return',
-        replace: 'if (basis.expected_state_version > state_version) return',
+        find: 'if (expected_state_version !== state_version || state_event_id !== last_event_id)',
+        replace: 'if (expected_state_version > state_version)',
       },
     ],
     killed_by: invariant('i10-stale-triggers-start-no-run', 'I10 a tick that was decided before a pause starts no run'),
+  },
+  {
+    name: 'a tick folded on a state that another event has made',
+    edits: [
+      {
+        file: 'src/projections/schedule-tick.ts',
+        find: ' || state_event_id !== last_event_id',
+        replace: '',
+      },
+    ],
+    killed_by: {
+      file: 'src/projections/schedule-tick.test.ts',
+      title: 'after one that was refused is refused too, though another event made the version that it names',
+    },
   },
   {
     name: 'a window that is under way taken for complete',

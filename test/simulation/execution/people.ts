@@ -131,7 +131,7 @@ export function createPerson(site: Site, process: Process): Person {
     }))
 
   return {
-    deploy: (location_name, version, slots = random.pick([2, 4, 64]), prefetch = prefetches.pick([0, 4, 40])) =>
+    deploy: (location_name, version, slots = random.pick([2, 2, 4, 64]), prefetch = prefetches.pick([0, 40, 40])) =>
       ask('deploy', async (_deps, view, request_id) => {
         const assets = assetsOf(location_name, version)
         const asked_for = { location_name, worker_url: 'http://127.0.0.1:8080', slots, prefetch, assets }

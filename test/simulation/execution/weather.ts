@@ -97,11 +97,11 @@ const CODE_MS = 8 * SECOND_MS
 
 /** Code that takes seconds, code that takes a moment, or both: a location that was quick is then slow, all at once. */
 function drawPace(paces: Random, isCalm: () => boolean): Pick<Weather, 'codeMs' | 'burst_size' | 'isToDrain'> {
-  const long_share = paces.pick([1, 0, 0.1])
-  const drain_rate = paces.pick([0, 0.1])
+  const long_share = paces.pick([1, 0, 0.1, 0.1])
+  const drain_rate = paces.pick([0, 0.3])
   return {
     codeMs: (random) => Math.floor(exponential(CODE_MS)(random) * (paces.isTrue(long_share) ? 1 : 0.03)),
-    burst_size: long_share === 1 ? 1 : paces.pick([1, 12]),
+    burst_size: long_share === 1 ? 1 : paces.pick([6, 20]),
     isToDrain: () => !isCalm() && paces.isTrue(drain_rate),
   }
 }
