@@ -29,7 +29,9 @@ const BUNDLE: Workflows = { workflowBundle: { codePath: fileURLToPath(new URL('.
 
 /** An activity is over within seconds; one that takes longer is cut off, and done again by the next process. */
 const SHUTDOWN_GRACE_MS = 10_000
-const SHUTDOWN_FORCE_MS = 15_000
+/** Just below SESSION_CLOSE_MS_MAX. By then the SDK finalizes its core while calls to it are under way, and fails with that instead of
+ *  the cause; on a machine that is busy with other work the polls alone were seen to take more than 15 s to end. */
+const SHUTDOWN_FORCE_MS = 25_000
 /** Loops of one workspace: of a thousand schedules, and a few. One that is not kept is replayed from its history with each
  *  look; each that is takes some 0.1 MB. */
 const CACHED_WORKFLOWS_MAX = 1_100

@@ -376,6 +376,7 @@ const pool = (pool_key: string): LooseRow => ({
   pool_key,
   max_running: null,
   in_use: 1,
+  attempt_ms_mean: null,
   updated_by: null,
   updated_at: 1,
   removed_at: null,
