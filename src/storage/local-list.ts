@@ -4,7 +4,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { firstIndex } from '../core/sorted.js'
 import { isFsError, whenThere } from './local-file.js'
-import { headOf, readStoredHead } from './local-object.js'
+import { describeFile, headOf } from './local-object.js'
 import { bucketStart, componentOf, folderOf, isBucket, OWN_FOLDER, parseGenerationFile } from './local-path.js'
 import type { ObjectHead } from './object-store.js'
 
@@ -128,11 +128,14 @@ function pushPresent(found: Entry[], folder: Folder, request: ListRequest, sweep
 
 /** `undefined` when it was swept away since the folder was read: then it is gone, or was replaced after the listing began. */
 function headOfEntry(entry: Entry): ObjectHead | Tombstone | undefined {
-  entry.head ??= whenThere(() => {
-    const stored = readStoredHead(entry.path)
+  if (entry.head !== undefined) return entry.head
+  const head = whenThere(() => {
+    const stored = describeFile(entry.path)
     return stored.deleted === true ? { deleted_at: stored.creation_time } : headOf(entry.name, entry.generation, stored)
   })
-  return entry.head
+  // A damaged file is looked at each time: somebody may restore it, which does not change its folder.
+  if (head === undefined || 'deleted_at' in head || head.damaged !== true) entry.head = head
+  return head
 }
 
 function readFolder(cache: FolderCache, pending: Pending, request: ListRequest): Folder | undefined {

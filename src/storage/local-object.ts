@@ -2,9 +2,11 @@
 // The head is a line in front. In Parquet it is a block between the last page and the footer, where no reader looks
 // (pages are found by offsets from the start, the footer from the end): the file stays one that DuckDB reads in place.
 
-import { closeSync, fstatSync, openSync, read, readSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, read, readSync, statSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { corrupt } from '../core/errors.js'
+import { corrupt, isOperatingError } from '../core/errors.js'
+import { stampMs } from '../core/time.js'
+import { stampOf } from './local-stamp.js'
 import type { ObjectHead, ObjectMeta } from './object-store.js'
 
 /** What a generation says of itself; the name and the number are those of its path. */
@@ -15,6 +17,8 @@ export type StoredHead = {
   readonly meta: ObjectMeta
   /** A tombstone: the object is absent from this generation on. */
   readonly deleted?: true
+  /** Never written: the file cannot be read as an object (`describeFile`). */
+  readonly damaged?: true
 }
 
 const LINE_START = 'servo-object-v1 '
@@ -66,9 +70,22 @@ export const headOf = (name: string, generation: number, stored: StoredHead): Ob
   size: stored.size,
   crc32c: stored.crc32c,
   meta: stored.meta,
+  ...(stored.damaged === true ? { damaged: true } : {}),
 })
 
-export function readStoredHead(path: string): StoredHead {
+/** The head of a generation, whatever its file holds: of one that cannot be read as an object, what the file system says. The path
+ *  alone tells the generation, so one damaged file hides none of its neighbours, and can be replaced and deleted. */
+export function describeFile(path: string): StoredHead {
+  try {
+    return readStoredHead(path)
+  } catch (error) {
+    if (!isOperatingError(error, 'corrupt')) throw error
+    const { size, mtimeNs } = statSync(path, { bigint: true })
+    return { creation_time: stampOf(mtimeNs).text, size: Number(size), crc32c: '', meta: {}, damaged: true }
+  }
+}
+
+function readStoredHead(path: string): StoredHead {
   const file = openSync(path, 'r')
   try {
     const start = FIRST_READ.subarray(0, readSync(file, FIRST_READ, 0, FIRST_READ_BYTES, 0))
@@ -164,11 +181,28 @@ function lineIn(bytes: Buffer): Buffer | undefined {
 }
 
 function parseLine(line: Buffer, path: string): StoredHead {
+  let head: unknown
   try {
-    return JSON.parse(line.toString('utf8', LINE_START.length)) as StoredHead
+    head = JSON.parse(line.toString('utf8', LINE_START.length))
   } catch (error) {
     throw damaged(path, error)
   }
+  if (!isStoredHead(head)) throw damaged(path)
+  return head
+}
+
+/** By hand: a listing parses thousands of them. */
+function isStoredHead(value: unknown): value is StoredHead {
+  if (typeof value !== 'object' || value === null) return false
+  const { creation_time, size, crc32c, meta } = value as Readonly<Record<keyof StoredHead, unknown>>
+  return (
+    typeof creation_time === 'string' &&
+    !Number.isNaN(stampMs(creation_time)) &&
+    typeof size === 'number' &&
+    typeof crc32c === 'string' &&
+    typeof meta === 'object' &&
+    meta !== null
+  )
 }
 
 const damaged = (path: string, cause?: unknown) =>

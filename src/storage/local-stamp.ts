@@ -68,7 +68,8 @@ export function createStampClock({ folder, temporary, clock, unique }: StampCloc
   }
 }
 
-function stampOf(stamp: bigint): Stamp {
+/** Of nanoseconds since the epoch. */
+export function stampOf(stamp: bigint): Stamp {
   const at_ms = Number(stamp / NANOSECONDS_PER_MS)
   return { text: `${instantText(at_ms).slice(0, -1)}${String(stamp % NANOSECONDS_PER_MS).padStart(6, '0')}Z`, at_ms }
 }

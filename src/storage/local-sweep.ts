@@ -13,7 +13,7 @@ import { LISTING_WINDOW_LOCAL_MS } from '../core/limits.js'
 import { MINUTE_MS, SECOND_MS, stampMs } from '../core/time.js'
 import { isFsError, whenThere } from './local-file.js'
 import { generationsOf } from './local-generation.js'
-import { readStoredHead } from './local-object.js'
+import { describeFile } from './local-object.js'
 import { generationPath, type ObjectPlace } from './local-path.js'
 
 /** The steps of a sweep, in order (test/crash/local-steps.test.ts kills before each). */
@@ -76,7 +76,9 @@ async function removeOld(sweeper: Sweeper, place: ObjectPlace, flag: string): Pr
   const generations = generationsOf(place)
   const latest = generations.at(-1)
   if (latest === undefined || latest < 2) return
-  const stored = readStoredHead(generationPath(place, latest))
+  const stored = describeFile(generationPath(place, latest))
+  // What lies below it may be all that can be read of the object.
+  if (stored.damaged === true) return
   const is_tombstone = stored.deleted === true
   const remove = (generation: number) => whenThere(() => unlinkSync(`${flag}/${place.file}.g${generation}`))
   await sweeper.step('remove-old')

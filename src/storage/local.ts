@@ -21,7 +21,7 @@ import {
 } from './local-file.js'
 import { latestGeneration, readLatest } from './local-generation.js'
 import { createFolderCache, type FolderCache, listPage } from './local-list.js'
-import { fileParts, headOf, readObject, readStoredHead, type StoredHead } from './local-object.js'
+import { describeFile, fileParts, headOf, readObject, type StoredHead } from './local-object.js'
 import { generationPath, type ObjectPlace, OWN_FOLDER, placeOf } from './local-path.js'
 import { createStampClock, type Stamp, type StampClock } from './local-stamp.js'
 import {
@@ -277,7 +277,7 @@ async function lookAtLatest(place: ObjectPlace): Promise<Latest> {
   const generation = latestGeneration(place)
   // No first generation is a tombstone.
   if (generation < 2) return { generation, deleted: false }
-  const latest = await readLatest(place, (path, number) => ({ generation: number, deleted: readStoredHead(path).deleted === true }))
+  const latest = await readLatest(place, (path, number) => ({ generation: number, deleted: describeFile(path).deleted === true }))
   return latest ?? { generation: 0, deleted: false }
 }
 
@@ -314,7 +314,7 @@ async function getObject(stamps: StampClock, place: ObjectPlace): Promise<GetAns
 
 async function headObject(local: Local, place: ObjectPlace): Promise<HeadAnswer> {
   const server_time = local.stamps.serverTime()
-  const found = await readLatest(place, (path, generation) => ({ generation, stored: readStoredHead(path) }))
+  const found = await readLatest(place, (path, generation) => ({ generation, stored: describeFile(path) }))
   if (found === undefined || found.stored.deleted === true) return { kind: 'absent', server_time }
   const head = headOf(place.name, found.generation, found.stored)
   if (server_time - stampMs(head.creation_time) < SETTLED_AGE_MS) await local.durability.folder(place.folder)

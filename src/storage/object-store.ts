@@ -14,9 +14,13 @@ export type ObjectHead = {
   /** RFC 3339 in the store's own precision: milliseconds on gcs and memory, nanoseconds on local. */
   readonly creation_time: string
   readonly size: number
-  /** Eight lower-case hex digits. */
+  /** Eight lower-case hex digits; empty of a damaged object, so that it equals no checksum. */
   readonly crc32c: string
   readonly meta: ObjectMeta
+  /** Set by `head` and `list` where the store has something under the name and cannot read it as an object, as a crash of the
+   *  machine may leave a file. `get` fails with `corrupt`; `put` and `delete` by this generation work as on any other object.
+   *  Size and creation time are the file's. Only stores that lie on a file system answer it. */
+  readonly damaged?: true
 }
 
 export type PutOptions = {

@@ -1,7 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, truncate } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createLocalStore } from '../../src/storage/local.js'
+import { latestGeneration } from '../../src/storage/local-generation.js'
+import { generationPath, placeOf } from '../../src/storage/local-path.js'
 import { createMemoryState, createMemoryStore } from '../../src/storage/memory.js'
 import { scopedStore } from '../../src/storage/scoped.js'
 import { testObjectStore } from './object-store.js'
@@ -24,20 +26,31 @@ async function makeFolder(): Promise<string> {
   return folder
 }
 
+async function cutFile(folder: string, name: string, bytes_left: number): Promise<void> {
+  const place = placeOf(folder, name)
+  await truncate(generationPath(place, latestGeneration(place)), bytes_left)
+}
+
+let local_folder = ''
 testObjectStore({
   name: 'local',
   async open() {
     const folder = join(await makeFolder(), 'not', 'there', 'yet')
+    local_folder = folder
     return [createLocalStore({ folder }), createLocalStore({ folder })]
   },
+  damage: (name, bytes_left) => cutFile(local_folder, name, bytes_left),
   close: removeFolders,
 })
 
+const scope = 'tenant=acme/workspace=prod/'
+let scoped_folder = ''
 testObjectStore({
   name: 'local without fsync, within a prefix',
+  damage: (name, bytes_left) => cutFile(scoped_folder, scope + name, bytes_left),
   async open() {
     const folder = await makeFolder()
-    const scope = 'tenant=acme/workspace=prod/'
+    scoped_folder = folder
     const open = () => scopedStore(createLocalStore({ folder, sync: false }), scope)
     return [open(), open()]
   },

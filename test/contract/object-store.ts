@@ -12,6 +12,8 @@ export type StoreSubject = {
   /** An empty store, and another handle on it as a second process would have one. */
   readonly open: () => Promise<readonly [ObjectStore, ObjectStore]>
   readonly close?: () => Promise<void>
+  /** Makes what the store keeps of an object unreadable, where a test can reach it: as many of its bytes are left as this says. */
+  readonly damage?: (name: string, bytes_left: number) => Promise<void>
   /** Where the adapter was opened with another one than the port's. */
   readonly page_size?: number
   /** Known faults of a server that stands in for the real one, each asserted as it is. */
@@ -308,6 +310,48 @@ export function testObjectStore(subject: StoreSubject): void {
         expect(await namesIn(prefix)).toEqual([...names].sort())
       }
     }, 30_000)
+
+    const { damage } = subject
+    if (damage !== undefined) {
+      test.each([0, 10, 30])(
+        'an object that cannot be read (%d bytes are left) is found by its generation, and fails nothing but its own read',
+        async (left) => {
+          const prefix = fresh()
+          const [before, spoiled, after] = [`${prefix}a.json`, `${prefix}b.bloom`, `${prefix}c.json`]
+          const [first, last] = [await create(before), await create(after)]
+          let generation = (await create(spoiled)).generation
+          const isListedDamaged = async () => {
+            const answer = await other.head(spoiled)
+            expect(answer).toMatchObject({
+              kind: 'found',
+              head: { name: spoiled, generation, size: left, crc32c: '', meta: {}, damaged: true },
+            })
+            if (answer.kind !== 'found') return
+            expect(Math.abs(stampMs(answer.head.creation_time) - answer.server_time)).toBeLessThan(60_000)
+            expect(await listAll(prefix)).toEqual([first, answer.head, last])
+            for (const from of [store, other]) await expect(from.get(spoiled)).rejects.toMatchObject({ kind: 'corrupt' })
+            expect(await store.put(spoiled, bytesOf('x'), { if_generation: CREATE })).toMatchObject({ kind: 'precondition_failed' })
+          }
+          // As it was created, and as it was replaced.
+          for (const round of ['once', 'twice', 'three times']) {
+            await damage(spoiled, left)
+            await isListedDamaged()
+            const head = stored(await store.put(spoiled, bytesOf(round), { if_generation: generation }))
+            expect(head).not.toHaveProperty('damaged')
+            // Not by the handle that lists what is damaged: it may keep the head of what it has seen intact.
+            expect(await listAll(prefix, undefined, other)).toEqual([first, head, last])
+            expect(await read(spoiled, other)).toBe(round)
+            generation = head.generation
+          }
+          await damage(spoiled, left)
+          await isListedDamaged()
+          expect(await other.delete(spoiled, { if_generation: `${generation}1` })).toEqual({ kind: 'precondition_failed' })
+          expect(await other.delete(spoiled, { if_generation: generation })).toEqual({ kind: 'deleted' })
+          expect(await listAll(prefix)).toEqual([first, last])
+          expect(await store.head(spoiled)).toMatchObject({ kind: 'absent' })
+        },
+      )
+    }
 
     test(`any puts, replaces and deletes leave what a map would hold (seed ${seed})`, async () => {
       const prefix = fresh()

@@ -1,11 +1,12 @@
 // What verify says of documents that are gone, altered or cut short: each is named with what to do, everything else is
 // still looked at, and nobody is told to run what is running.
 
-import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises'
+import { cp, mkdtemp, readdir, readFile, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openDeps } from '../../src/bin/deps.js'
+import { DAY_MS } from '../../src/core/time.js'
 import { encodeRevision, POINTER_NAME, revisionName } from '../../src/tables/revision.js'
 import { readPointer, readRevision } from '../../src/tables/snapshot.js'
 import { TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
@@ -194,14 +195,27 @@ test(
     expect(problems).toEqual([
       expect.stringMatching(/manifest\.json\.g\d+ is not an object .* Restore it from a copy\. Until then this goes by revision 6\.$/),
     ])
+    expect((await lookAt(copy))[0]).toMatch(
+      /^fail .* answers, and what it has is damaged: The file .*manifest\.json\.g\d+ is not an object/,
+    )
   },
   TIMEOUT_MS,
 )
+
+/** What the doctor says of the store itself. */
+async function lookAt(copy: string): Promise<readonly string[]> {
+  const nobody = ['--temporal', '127.0.0.1:9', '--api', 'http://127.0.0.1:9']
+  const { stdout } = await shell.run(['doctor', '--json', ...nobody, ...at(copy)])
+  const { findings } = JSON.parse(stdout) as { readonly findings: readonly { readonly [_ in 'check' | 'level' | 'found']: string }[] }
+  return findings.filter(({ check }) => check === 'store' || check === 'store files').map(({ level, found }) => `${level} ${found}`)
+}
 
 const FILTER_DAMAGES = {
   gone: rm,
   altered: flipLastBit,
   'cut short': async (path: string) => truncate(path, (await stat(path)).size - 7),
+  // No object of the store any more: only its name says what it was.
+  emptied: (path: string) => truncate(path, 0),
 }
 
 async function flipLastBit(path: string): Promise<void> {
@@ -222,7 +236,7 @@ async function withDamagedFilter(damage: (path: string) => Promise<void>) {
     const { code, stderr } = await shell.run(['ledger', 'compact', '--filters', ...at(copy)])
     return { code, says: stderr.split('\n').filter((line) => line.startsWith('The filter') && line.includes(file)) }
   }
-  return { copy, path, rebuild }
+  return { copy, path, file, rebuild }
 }
 
 test.each(Object.entries(FILTER_DAMAGES))(
@@ -237,14 +251,27 @@ test.each(Object.entries(FILTER_DAMAGES))(
 )
 
 test(
-  'a filter that is no object of the store any more: lookups go on without it, and once its file is removed the operator rebuilds it',
+  'files that are no objects of the store keep neither collection nor doctor from their work',
   async () => {
-    const { copy, path, rebuild } = await withDamagedFilter((file) => truncate(file, 0))
-    const { code, says } = await rebuild()
-    expect([code, says.at(-1)]).toEqual([0, expect.stringContaining('could not be rebuilt, and rows are looked up without it: ')])
-    await rm(path)
-    expect(await rebuild()).toMatchObject({ code: 0, says: [expect.stringContaining('was damaged or gone, and has been rebuilt.')] })
-    expect(await shell.run(['ledger', 'verify', ...at(copy)])).toMatchObject({ code: 0 })
+    const { copy, path, file, rebuild } = await withDamagedFilter((filter) => truncate(filter, 0))
+    // Of a part that the newest revision does not name any more.
+    const orphan = join(path, '..', `${path.slice(path.lastIndexOf('/') + 1, -'.bloom.g1'.length)}.orphan.bloom.g1`)
+    await writeFile(orphan, 'cut short by a crash')
+    expect(await lookAt(copy)).toEqual([
+      expect.stringMatching(/^ok .* answers; revision \d+ was published/),
+      expect.stringMatching(new RegExp(`^warn state/orchestration/base/.*${file} and 1 more cannot be read`)),
+    ])
+    const collected = await shell.run(['ledger', 'compact', '--collect', '--json', ...at(copy)])
+    expect(collected).toMatchObject({ code: 0 })
+    // The other one is too young to go.
+    const { collected: counts } = JSON.parse(collected.stdout) as { readonly collected: { readonly too_young_count: number } }
+    expect(counts.too_young_count).toBeGreaterThanOrEqual(1)
+    const long_ago = new Date(Date.now() - 30 * DAY_MS)
+    await utimes(orphan, long_ago, long_ago)
+    expect(await shell.run(['ledger', 'compact', '--collect', ...at(copy)])).toMatchObject({ code: 0 })
+    expect(await stat(orphan).catch(() => 'gone')).toBe('gone')
+    expect(await rebuild()).toMatchObject({ code: 0 })
+    expect(await lookAt(copy)).toEqual([expect.stringMatching(/^ok /)])
   },
   TIMEOUT_MS,
 )

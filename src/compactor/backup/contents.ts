@@ -71,7 +71,8 @@ const endsList = (name: string): boolean => crc32c(Buffer.from(name)) % LIST_OBJ
 
 export async function openRecorder(target: WriteOnce): Promise<Recorder> {
   const { objects: there } = await listAll(target.store, CONTENTS_PREFIX)
-  const known = new Set(there.map(({ name }) => name))
+  // A damaged one is written again, which fails and says so.
+  const known = new Set(there.filter(({ damaged }) => damaged !== true).map(({ name }) => name))
   const lists: ListReference[] = []
   let open: Recorded[] = []
 

@@ -87,7 +87,7 @@ async function copyOne(deps: CopyDeps, request: CopyRequest, { head, present }: 
     )
   }
   const object: Recorded = present === undefined ? wanted : { ...wanted, is_beside: true }
-  if (object.is_beside === true && (await target.head(placeOf(object))).kind === 'found') {
+  if (object.is_beside === true && (await isIntact(target, placeOf(object)))) {
     tally.present += 1
     return object
   }
@@ -108,9 +108,20 @@ export async function* headsOf(store: ObjectStore, prefix: string): AsyncGenerat
   let start_after: string | undefined
   do {
     const page = await store.list(prefix, start_after)
-    yield* page.objects
+    for (const head of page.objects) yield head.damaged === true ? await intactHead(store, head) : head
     start_after = page.next
   } while (start_after !== undefined)
+}
+
+/** No copy is made of a damaged object, or taken for one: reading it fails with what is wrong, unless somebody has restored it since. */
+async function intactHead(store: ObjectStore, listed: ObjectHead): Promise<ObjectHead> {
+  const answer = await readIntact(store, listed.name)
+  return answer.kind === 'found' ? answer.head : listed
+}
+
+async function isIntact(store: ObjectStore, name: string): Promise<boolean> {
+  const answer = await store.head(name)
+  return answer.kind === 'found' && answer.head.damaged !== true
 }
 
 function namesFrom(store: ObjectStore, prefix: string): { readonly next: () => Promise<ObjectHead | undefined> } {

@@ -51,6 +51,7 @@ async function faultIn(store: ObjectStore, segments: readonly PageSegment[]): Pr
   for (const { name, crc32c } of segments) {
     const single = singles.get(name)
     if (single === undefined) return `segment ${name} is gone. Restore it from a copy.`
+    if (single.damaged === true) return `segment ${name} is damaged. Restore it from a copy.`
     if (single.crc32c !== crc32c)
       return `segment ${name} has checksum ${single.crc32c}, and was folded with ${crc32c}. Restore it from a copy.`
     if (single.size > SINGLE_BYTES_MAX) return `segment ${name} has ${single.size} bytes, which fit no pack. It stays where it is.`

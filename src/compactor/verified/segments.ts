@@ -98,6 +98,8 @@ function asFolded({ segment_name, folded, packed, single, problem }: Named): str
     if (inPack !== undefined) return isSame(inPack, fold) ? [] : [differsInPack(segment_name, inPack, fold)]
     if (single === undefined)
       return [`Segment ${segment_name}, folded by revision ${fold.sequence}, is not in the ledger any more. ${RESTORE_IT}`]
+    // Its content is read later, which says what is wrong with it.
+    if (isDamaged(single)) return []
     if (single.crc32c !== fold.crc32c)
       return [`Segment ${segment_name} has checksum ${single.crc32c}; revision ${fold.sequence} folded ${fold.crc32c}. ${RESTORE_IT}`]
     if (single.generation !== fold.generation)
@@ -105,6 +107,9 @@ function asFolded({ segment_name, folded, packed, single, problem }: Named): str
     return []
   })
 }
+
+/** A damaged object is listed without a checksum. */
+const isDamaged = ({ crc32c }: SingleFind): boolean => crc32c === ''
 
 const isSame = ({ crc32c, creation_time, sequence }: PackedFind, fold: FoldedFind): boolean =>
   crc32c === fold.crc32c && creation_time === fold.creation_time && sequence === fold.sequence
@@ -130,16 +135,16 @@ function tally({ events, segments, strays }: SegmentsAnswer, { segment_name, fol
   }
   segments.packed += 1
   const { crc32c, creation_time, entry_count } = inPack
-  if (single !== undefined && single.crc32c !== crc32c) strays.push(segmentObjectName(segment_name))
+  if (single !== undefined && !isDamaged(single) && single.crc32c !== crc32c) strays.push(segmentObjectName(segment_name))
   const isCutOff = fold !== undefined && isLate({ segment_name, creation_time }, fold.listing_window_ms)
   events[fold === undefined ? 'unfolded' : 'folded'] += isCutOff ? 1 : entry_count
 }
 
 type Single = SingleFind & { readonly segment_name: string; readonly folded: FoldedFind | undefined }
 
-/** Its events are counted where it lies. */
+/** Its events are counted where it lies. Of one that is packed too only damage counts: readers meet it first. */
 function singleOf({ segment_name, folded, packed, single }: Named): Single | undefined {
-  return single === undefined || packed.length > 0 ? undefined : { ...single, segment_name, folded: folded.at(-1) }
+  return single === undefined || (packed.length > 0 && !isDamaged(single)) ? undefined : { ...single, segment_name, folded: folded.at(-1) }
 }
 
 async function countSegment({ store, scope }: SegmentsDeps, single: Single, problems: string[]): Promise<number> {

@@ -4,7 +4,8 @@ import { constants, existsSync } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { openDeps, openReader, storeFault, type WorkspaceConfig } from '../../../bin/deps.js'
-import { messageOf } from '../../../core/errors.js'
+import { listDamagedFiles } from '../../../compactor/damaged-files.js'
+import { isOperatingError, messageOf } from '../../../core/errors.js'
 import { CREATION_SKEW_MS_MAX } from '../../../core/limits.js'
 import { agoText, durationText } from '../../moments.js'
 import { type Finding, fail, ok, warn } from './finding.js'
@@ -35,20 +36,44 @@ async function lookInside(place: StorePlace): Promise<readonly Finding[]> {
       const asked_at = Date.now()
       const { server_time } = await deps.store.list('', undefined)
       const skew = skewFinding('store clock', deps.store.now?.() ?? server_time, asked_at, Date.now())
+      // Only a folder answers that a file is damaged.
+      const damage = folderOf(place.store) === undefined ? [] : damageFindings(await listDamagedFiles(deps.store))
       const view = await openReader(deps).latest()
       const where = deps.store.label
-      if (view === undefined) return [ok('store', `${where} answers; nothing is published there yet`), skew]
+      if (view === undefined) return [ok('store', `${where} answers; nothing is published there yet`), skew, ...damage]
       const published_at = Date.parse(view.snapshot.revision.published_at)
-      return [ok('store', `${where} answers; revision ${view.sequence} was published ${agoText(published_at, Date.now())}`), skew]
+      return [
+        ok('store', `${where} answers; revision ${view.sequence} was published ${agoText(published_at, Date.now())}`),
+        skew,
+        ...damage,
+      ]
     } finally {
       await deps.close()
     }
   } catch (error) {
+    if (isOperatingError(error, 'corrupt')) {
+      return [
+        fail(
+          'store',
+          `${place.store} answers, and what it has is damaged: ${messageOf(error)}`,
+          'Run `servo ledger verify`: it names all that is damaged, and what to do about each.',
+        ),
+      ]
+    }
     return [
       fail('store', `${place.store} does not answer: ${messageOf(error)}`, 'Check the path or the bucket, its rights, and the network.'),
     ]
   }
 }
+
+function damageFindings([first, ...others]: readonly string[]): readonly Finding[] {
+  if (first === undefined) return []
+  const more = others.length === 0 ? '' : ` and ${others.length} more`
+  return [warn('store files', `${first}${more} cannot be read, as a crash of the machine may leave a file`, MEND_FILES)]
+}
+
+const MEND_FILES =
+  '`servo ledger compact --filters` rebuilds what ends in .bloom. Restore other files from a copy: `servo ledger verify` names each that is needed.'
 
 /** The answer was made somewhere between the question and its arrival: what the middle may be wrong by is no skew. */
 export function skewFinding(check: string, server_ms: number, asked_ms: number, answered_ms: number): Finding {
