@@ -7,6 +7,7 @@ import { type MergeAnswer, mergeBase } from '../compactor/merge.js'
 import { packSegments } from '../compactor/packs/pack.js'
 import type { PublishDeps } from '../compactor/publish.js'
 import { createMissedLook } from '../compactor/window.js'
+import { messageOf } from '../core/errors.js'
 import type { Scope } from '../core/ids.js'
 import { stoppableStore } from '../storage/stoppable.js'
 import type { MaintenanceCall, MaintenanceReport } from '../workflows/contract.js'
@@ -35,10 +36,25 @@ export const createMaintenance = (deps: MaintenanceDeps) => {
     { merge, collect }: Pick<MaintenanceCall, 'merge' | 'collect'>,
     over: AbortSignal,
   ): Promise<MaintenanceReport> {
+    // First, and told whatever becomes of the rest: otherwise late segments wait for as long as something else is damaged.
+    const missed = collect ? (await findMissed()).slice(0, MISSED_MAX) : []
+    try {
+      return { ...(await keepSmall({ merge, collect }, over)), missed }
+    } catch (error) {
+      if (over.aborted || missed.length === 0) throw error
+      const failed = messageOf(error)
+      deps.log?.(`Maintenance found ${missed.length} late segments, which the next turn folds, and failed afterwards: ${failed}`)
+      return { merged_files: 0, collected_files: 0, packed_segments: 0, missed, failed }
+    }
+  }
+
+  async function keepSmall(
+    { merge, collect }: Pick<MaintenanceCall, 'merge' | 'collect'>,
+    over: AbortSignal,
+  ): Promise<Omit<MaintenanceReport, 'missed'>> {
     const within = { ...deps, store: stoppableStore(deps.store, over) }
     await repairFilters(within)
     const merged = merge ? await mergeBase(within, { is_patient: true }) : undefined
-    const missed = collect ? await findMissed() : []
     // Before collection, which looks at what packing may have left behind.
     const packed = collect ? await packSegments(within) : undefined
     for (const sentence of packed?.left ?? []) deps.log?.(sentence)
@@ -48,7 +64,6 @@ export const createMaintenance = (deps: MaintenanceDeps) => {
       collected_files:
         collected === undefined ? 0 : collected.deleted_count + collected.claims_deleted_count + collected.packs_deleted_count,
       packed_segments: packed?.segment_count ?? 0,
-      missed: missed.slice(0, MISSED_MAX),
     }
   }
 

@@ -82,6 +82,8 @@ export type MaintenanceReport = {
   /** Absent in what an older activity answers. */
   readonly packed_segments?: number
   readonly missed: readonly string[]
+  /** Why the rest of the call failed, where it had found late segments before: they are folded all the same. Otherwise the call fails. */
+  readonly failed?: string
 }
 
 export type TurnCall = Scope & { readonly missed: readonly string[] }

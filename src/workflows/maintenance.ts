@@ -21,6 +21,7 @@ import { errorText, type MaintenanceStatus, maintenanceDetails } from './words.j
 const COLLECT_APART = 'collect-apart'
 
 type Job = 'merge' | 'collect'
+type Jobs = readonly [Job, ...Job[]]
 /** How many calls have failed in a row, and why the last one did. */
 type Trouble = { readonly failures: number; readonly last_error: string | null }
 const NO_TROUBLE: Trouble = { failures: 0, last_error: null }
@@ -62,31 +63,41 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
   const isOver = () => isLast() && !isCollecting
 
   /** One call for what is due of these jobs; how long to wait until the next one. */
-  async function look(...jobs: readonly [Job, ...Job[]]): Promise<number> {
+  async function look(...jobs: Jobs): Promise<number> {
     const call = { merge: false, collect: false }
     for (const job of jobs) {
       call[job] = due[job]
       due[job] = false
     }
     if (call.collect) collected_at = Date.now()
-    const [first] = jobs
+    let answer: MaintenanceReport
     try {
-      // The other job may have been answered meanwhile: what there is to be told is looked at afterwards.
-      const answer = await maintain({ ...scope, ...call })
-      report = reportAfter(report, call, answer)
+      answer = await maintain({ ...scope, ...call })
     } catch (error) {
       if (wf.isCancellation(error)) throw error
-      // Still due, whatever wakes the loop next: what said so may not say it again for long.
-      for (const job of jobs) due[job] ||= call[job]
-      const failures = troubles[first].failures + 1
-      troubles[first] = { failures, last_error: errorText(error) }
-      show('ERROR')
-      return Math.min(timings.maintenance_ms, backoffMs(failures))
+      return noteFailure(jobs, call, errorText(error))
     }
+    // The other job may have been answered meanwhile: what there is to be told is looked at afterwards.
+    report = reportAfter(report, call, answer)
+    const wait_ms = answer.failed === undefined ? noteSuccess(jobs) : noteFailure(jobs, call, answer.failed)
+    if (call.collect && answer.missed.length > 0) await nameMissed(scope, answer.missed)
+    return wait_ms
+  }
+
+  function noteSuccess([first]: Jobs): number {
     troubles[first] = NO_TROUBLE
     show(lastError() === null ? 'IDLE' : 'ERROR')
-    if (call.collect && report.missed.length > 0) await nameMissed(scope, report.missed)
     return timings.maintenance_ms
+  }
+
+  function noteFailure(jobs: Jobs, call: Readonly<Record<Job, boolean>>, last_error: string): number {
+    // Still due, whatever wakes the loop next: what said so may not say it again for long.
+    for (const job of jobs) due[job] ||= call[job]
+    const [first] = jobs
+    const failures = troubles[first].failures + 1
+    troubles[first] = { failures, last_error }
+    show('ERROR')
+    return Math.min(timings.maintenance_ms, backoffMs(failures))
   }
 
   /** No merge waits for it. */

@@ -6,6 +6,16 @@ const repair = (file: string, title: string): Check => ({ file: `test/repair/${f
 
 export const REPAIR: readonly Mutant[] = [
   {
+    name: 'late segments forgotten where collection fails',
+    edits: [
+      { file: 'src/activities/maintenance.ts', find: 'over.aborted || missed.length === 0', replace: 'over.aborted || missed.length >= 0' },
+    ],
+    killed_by: {
+      file: 'test/turn/maintenance.test.ts',
+      title: 'late segments are told though collection fails behind them, over a folder with a damaged checkpoint',
+    },
+  },
+  {
     name: 'a loop of a workspace that is replayed in full, however long it is',
     edits: [
       {

@@ -1,4 +1,5 @@
-// A busy workspace has merges due all the time: what goes by the clock comes all the same, and holds no merge up.
+// A busy workspace has merges due all the time: what goes by the clock comes all the same, and holds no merge up. And
+// what a collection found before it failed is acted on.
 
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { Context } from '@temporalio/activity'
@@ -7,8 +8,8 @@ import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { taskQueues, workflowId } from '../../src/core/names.js'
 import { HOUR_MS } from '../../src/core/time.js'
-import { type MaintenanceCall, mergeDueSignal } from '../../src/workflows/contract.js'
-import { MAINTENANCE_REPORT } from '../fixtures/loop-reports.js'
+import { type MaintenanceCall, mergeDueSignal, stateQuery } from '../../src/workflows/contract.js'
+import { MAINTENANCE_REPORT, TURN_REPORT } from '../fixtures/loop-reports.js'
 import { startScriptedLoops } from '../fixtures/scripted-loops.js'
 import { withTemporal } from '../fixtures/temporal.js'
 import { until } from '../fixtures/until.js'
@@ -17,6 +18,49 @@ const temporal = withTemporal()
 const TIMEOUT_MS = 60_000
 const MAINTENANCE_MS = 1_500
 const scope = { tenant_id: 'acme', workspace_id: 'busy' }
+
+describe('a collection that fails behind late segments', () => {
+  const late = '01JHMPFN80G8M4P9V0MMKSSZ7N'
+  const damaged = { tenant_id: 'acme', workspace_id: 'damaged' }
+  const workflow = (kind: 'maintenance' | 'workspace') => temporal().client.workflow.getHandle(workflowId(damaged, kind))
+  let connection: NativeConnection
+  let loops: Awaited<ReturnType<typeof startScriptedLoops>>
+  const missed: (readonly string[])[] = []
+
+  beforeAll(async () => {
+    installRuntime(() => undefined)
+    connection = await NativeConnection.connect({ address: temporal().address })
+    loops = await startScriptedLoops(connection, 'damaged', taskQueues(damaged), {
+      collects: [{ missed: [late], failed: 'a pack is damaged' }, 'held'],
+      real: {
+        async turn(call) {
+          missed.push(call.missed)
+          return TURN_REPORT
+        },
+      },
+    })
+  }, TIMEOUT_MS)
+
+  afterAll(async () => {
+    for (const kind of ['maintenance', 'workspace'] as const) await workflow(kind).terminate()
+    await loops?.stop()
+    await connection?.close()
+  }, TIMEOUT_MS)
+
+  test(
+    'has them folded, is shown, and is tried again long before its time comes by the clock',
+    async () => {
+      const timings = { backstop_ms: HOUR_MS, backstop_ms_max: HOUR_MS, maintenance_ms: HOUR_MS }
+      await ensureLoops({ client: temporal().client, scope: damaged, timings })
+      await until('a turn is told of them', () => missed.some((names) => names.includes(late)))
+      await until('it collects again', () => loops.collect.calls() === 2)
+      expect(await workflow('maintenance').query(stateQuery)).toMatchObject({ failures: 1, last_error: 'a pack is damaged' })
+      loops.collect.letGo()
+      await until('it is well', async () => (await workflow('maintenance').query(stateQuery)).failures === 0)
+    },
+    TIMEOUT_MS,
+  )
+})
 
 describe('a loop whose merges are due without end', () => {
   let connection: NativeConnection

@@ -1,15 +1,22 @@
 // What the maintenance activity does of packing: by the clock and not for a merge alone, before collection, with the reason in
-// the log where a page was left. And that it leaves when its process ends, or its loop is cancelled.
+// the log where a page was left. That a collection that fails keeps no late segment from being told. And that it leaves when its process ends, or its loop is cancelled.
 
+import { mkdtempSync, rmSync, truncateSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from '@jest/globals'
 import { asyncLocalStorage, CancelledFailure, type Context } from '@temporalio/activity'
 import { createMaintenance } from '../../src/activities/maintenance.js'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
-import { HOUR_MS } from '../../src/core/time.js'
+import { HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
+import { ulidAt } from '../../src/core/ulid.js'
 import { segmentObjectName } from '../../src/ledger/segment.js'
+import { createLocalStore } from '../../src/storage/local.js'
+import { generationPath, placeOf } from '../../src/storage/local-path.js'
 import { createMemoryStore } from '../../src/storage/memory.js'
-import type { ObjectStore } from '../../src/storage/object-store.js'
-import { writeOldLedger } from '../fixtures/old-ledger.js'
+import { CREATE, type ObjectStore } from '../../src/storage/object-store.js'
+import { checkpointName } from '../../src/tables/revision.js'
+import { OLD_AT, writeOldLedger } from '../fixtures/old-ledger.js'
 import { packedSegments } from '../fixtures/packs.js'
 import { createPlainFiles } from '../fixtures/plain-files.js'
 import { TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
@@ -30,6 +37,35 @@ test('maintenance packs by the clock, and says which page it left', async () => 
   expect(await run({ merge: false, collect: true })).toMatchObject({ packed_segments: 9, missed: [] })
   expect((await packedSegments(store)).size).toBe(9)
   expect(log).toEqual([`Page 0 of the chain is left as it is: segment ${name} is gone. Restore it from a copy.`])
+})
+
+test('late segments are told though collection fails behind them, over a folder with a damaged checkpoint', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'servo-maintenance-'))
+  try {
+    const store = createLocalStore({ folder, sync: false, clock: { now: () => OLD_AT, elapsed: systemClock.elapsed } })
+    const { revisions } = await writeOldLedger(store, scope)
+    const late = ulidAt(OLD_AT + 90 * MINUTE_MS, new Uint8Array(10).fill(99))
+    await store.put(segmentObjectName(late), Buffer.from('late'), { if_generation: CREATE })
+    const place = placeOf(folder, checkpointName(revisions.at(-1)?.checkpoint as string))
+    truncateSync(generationPath(place, 1), 0)
+    const log: string[] = []
+    const deps = { store, files: createPlainFiles({ store }), clock: systemClock, random: systemRandom(), scope }
+    const { maintain } = createMaintenance({
+      ...deps,
+      listing_window_ms: HOUR_MS,
+      stopping: new AbortController().signal,
+      log: (line) => log.push(line),
+    })
+    const run = () => asyncLocalStorage.run(contextOf(new AbortController()), () => maintain({ ...scope, merge: false, collect: true }))
+    const sentence = `${place.file}.g1 is not an object as the local store writes it.`
+    expect(await run()).toMatchObject({ missed: [late], failed: expect.stringContaining(sentence), collected_files: 0 })
+    expect(log).toEqual([expect.stringContaining(sentence)])
+    // Where nothing is late the call fails, as it does for everything else.
+    await store.delete(segmentObjectName(late), { if_generation: '1' })
+    await expect(run()).rejects.toThrow(sentence)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 })
 
 test.each([
