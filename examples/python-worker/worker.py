@@ -1,12 +1,13 @@
 """A Servo worker, as docs/worker-protocol.md says, by the standard library alone. conformance.py shows its use."""
 import hmac, http.server, itertools, json, os, random, re, secrets, signal, threading, time, traceback, urllib.request
+from urllib.parse import unquote, urlsplit
 from datetime import datetime, timezone
 
 PROTOCOL, ASSETS, TAKING, DRAINING = "servo-worker-v1", {}, threading.Lock(), threading.Event()
 TIMED_OUT = {"error": {"code": "TIMEOUT", "message": "The code ran for longer than its timeout."}}
 # As `servo worker secret` prints them. The code of assets finds them in no variable of its environment.
 KEYS = dict(entry.split(":", 1) for entry in os.environ.pop("SERVO_WORKER_SECRETS", "").split(",") if entry)
-APIS = [url.rstrip("/") + "/" for url in os.environ.get("SERVO_API_URL", "http://127.0.0.1:7800").split(",")]
+APIS = [urlsplit(url.rstrip("/") + "/") for url in os.environ.get("SERVO_API_URL", "http://127.0.0.1:7800").split(",")]
 NEEDED = ("run_id task_key attempt attempt_id asset_key location_name partition_keys upstream callback_url task_token "
           "start_deadline_at heartbeat_timeout_ms timeout_ms sequence").split()
 
@@ -107,6 +108,12 @@ def take(dispatch, location_name, slots):
     Attempt(dispatch).start()
     return {"answer": "ACCEPTED"}
 
+def is_ours(url):  # Below the API: a step of dots, however it is encoded, could lead out of it.
+    try: scheme, netloc, path, *_ = urlsplit(url)
+    except (ValueError, TypeError, AttributeError): return False
+    if {".", ".."} & set(unquote(path).replace("\\", "/").split("/")): return False
+    return any((scheme, netloc) == (api.scheme, api.netloc) and path.startswith(api.path) for api in APIS)
+
 def is_signed(header, body):  # Just now (v1), or until the second moment that it names (v2), as it was in a queue.
     found = re.fullmatch(r"t=(\d{1,12}),(e=(\d{1,12}),)?k=([^,=]{1,100}),v([12])=([0-9a-f]{64})", header or "")
     if not found or found[4] not in KEYS or (found[5] == "2") != bool(found[2]): return False
@@ -137,7 +144,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         errors += [{"path": f"dispatches[{i}].{name}", "message": "It is missing."}
                    for i, each in enumerate(request.get("dispatches") or [{}]) for name in NEEDED if name not in each]
         if errors: return self.answer(400, detail="The body is no DispatchRequest.", errors=errors)
-        if not all(str(one["callback_url"]).startswith(tuple(APIS)) for one in request["dispatches"]):
+        if not all(is_ours(one["callback_url"]) for one in request["dispatches"]):
             return self.answer(403, detail="This worker reports to the API of its SERVO_API_URL alone.")
         with TAKING:
             answers = [{"attempt_id": one["attempt_id"], **take(one, **self.served)} for one in request["dispatches"]]

@@ -25,6 +25,22 @@ const SECRET = locationSecret(INSTALLATION, template)
 const NEXT = locationSecret({ secret_key_id: 'k2', secret: 'the next secret of the tests' }, template)
 const SIGNATURE = 'servo-location-signature'
 
+/** Of an API at http://127.0.0.1:1/servo; a proxy in front of it may decode them. */
+const BESIDE_API = [
+  'http://127.0.0.1:1/servo',
+  'http://127.0.0.1:1/servoevil/callbacks',
+  'http://127.0.0.1:1/servo/../evil',
+  'http://127.0.0.1:1/servo/callbacks/../../evil',
+  'http://127.0.0.1:1/servo/%2e%2E/evil',
+  'http://127.0.0.1:1/servo/.%2e/evil',
+  'http://127.0.0.1:1/servo/..%2fevil',
+  'http://127.0.0.1:1/servo/..\\evil',
+  'http://127.0.0.1:1/servo/..%5cevil',
+  'http://127.0.0.1:1/servo/..',
+  'http://someone@127.0.0.1:1/servo/callbacks',
+  'http://127.0.0.1:1@evil.example/servo/callbacks',
+]
+
 type Kept = {
   /** The API says that it takes callbacks of several attempts in one request. */
   readonly takes_together?: boolean
@@ -251,6 +267,33 @@ export function protocolSuite(
           const { detail } = await asProblem(await signed(JSON.stringify({ protocol: 'servo-worker-v1', dispatches: [one] })), 403)
           expect(detail).toContain('SERVO_API_URL')
         },
+      )
+
+      test(
+        'to report beside the path of its API, however that is written',
+        async () => {
+          const api = 'http://127.0.0.1:1/servo'
+          const behind = await startWorkerProcess({
+            CONFORMANCE_FILE: file,
+            SERVO_WORKER_SECRETS: secretsText([SECRET]),
+            SERVO_API_URL: api,
+          })
+          try {
+            const statusOf = async (callback_url: string) => {
+              // Nobody has such an asset: what is taken comes to nothing.
+              const { callbacks_url: _, ...dispatched } = living({ ...template, asset_key: 'conformance.unknown' }, newAttempt())
+              const one = { ...dispatched, callback_url }
+              const sent = JSON.stringify({ protocol: 'servo-worker-v1', dispatches: [one] })
+              const headers = { 'content-type': 'application/json', [SIGNATURE]: signBody([SECRET], sent, Date.now()) }
+              return (await fetch(`${behind.url}/servo/v1/dispatch`, { method: 'POST', headers, body: sent })).status
+            }
+            expect(await statusOf(`${api}/callbacks/1`)).toBe(200)
+            for (const url of BESIDE_API) expect([url, await statusOf(url)]).toEqual([url, 403])
+          } finally {
+            await behind.stop()
+          }
+        },
+        START_TIMEOUT_MS,
       )
 
       test('what a page in a browser sends', async () => {

@@ -44,12 +44,26 @@ export function callbackFault({ api_urls }: Admission, { dispatches }: DispatchR
   return `This worker reports to ${api_urls.join(' and ')} alone, and ${originOf(foreign)} is another place. Set SERVO_API_URL of the worker to that of the automation.`
 }
 
-/** Parsed, so that another spelling of a place is that place, and `..` leads out of none. */
+/** Parsed, so that another spelling of a place is that place, and `..` leads out of none. A slash may be encoded, too, for a
+ *  proxy in front of the API to decode. */
 function isBelow(url: string, api_url: string): boolean {
   if (!URL.canParse(url)) return false
   const [given, api] = [new URL(url), new URL(api_url)]
   const hasOrigin = given.protocol === api.protocol && given.host === api.host && given.username === '' && given.password === ''
-  return hasOrigin && given.pathname.startsWith(`${api.pathname.replace(/\/+$/, '')}/`)
+  return (
+    hasOrigin &&
+    !/(^|[/\\])\.\.?([/\\]|$)/.test(decoded(given.pathname)) &&
+    given.pathname.startsWith(`${api.pathname.replace(/\/+$/, '')}/`)
+  )
+}
+
+/** What is encoded wrongly is decoded by nobody. */
+function decoded(path: string): string {
+  try {
+    return decodeURIComponent(path)
+  } catch {
+    return path
+  }
 }
 
 const originOf = (url: string): string => (URL.canParse(url) ? new URL(url).origin : 'what the dispatch names')
