@@ -2,10 +2,10 @@
 // one removes those whose lock is free. Only their owner may enter them, because they hold rows.
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
+import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { TEMPORARY_FOLDER_UNLOCKED_MS } from '../core/limits.js'
 
 /** What lies in it, for the reader of a listing. */
@@ -20,7 +20,10 @@ export type TemporaryFolder = {
 }
 
 /** A spill folder (spill-file.ts) is gone as soon as it was made, unless its process died in between. */
-const NAME = /^servo-(cache|merge|rebuild|spill)-/
+const NAME = /^servo-(cache|merge|rebuild|spill|start)-/
+/** Of a folder whose lock is about to be held. A socket that is bound and not listened on yet looks like that of a dead process, so
+ *  age alone decides here. */
+const START_NAME = 'servo-start-'
 /** A Unix socket that its process listens on. The kernel frees it however the process ends, and it tells the living from the
  *  dead across containers that share the folder, where two processes may have the same id. */
 const LOCK_NAME = 'lock'
@@ -48,8 +51,11 @@ export function createTemporaryFolder(kind: TemporaryKind, parent: string = tmpd
 
 async function makeLocked(path: string, parent: string): Promise<Server | undefined> {
   await removeDeadFolders(parent)
-  await mkdir(path, { mode: OWNER_ONLY })
-  return holdLock(join(path, LOCK_NAME))
+  const starting = join(parent, `${START_NAME}${randomBytes(8).toString('hex')}`)
+  await mkdir(starting, { mode: OWNER_ONLY })
+  const lock = await holdLock(join(starting, LOCK_NAME))
+  await rename(starting, path)
+  return lock
 }
 
 function holdLock(path: string): Promise<Server | undefined> {
@@ -76,7 +82,7 @@ export async function removeDeadFolders(parent: string = tmpdir()): Promise<void
 async function isDead(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined)
   if (stats === undefined || stats.uid !== process.getuid?.()) return false
-  const lock = await stateOf(join(path, LOCK_NAME))
+  const lock = basename(path).startsWith(START_NAME) ? 'absent' : await stateOf(join(path, LOCK_NAME))
   if (lock !== 'absent') return lock === 'free'
   // Made a moment ago, or by a version without locks: the newest change in it says whether anybody still works there.
   return Date.now() - (await newestChange(path, stats.mtimeMs)) > TEMPORARY_FOLDER_UNLOCKED_MS

@@ -2,14 +2,27 @@
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, utimesSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  watch,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
 import { TEMPORARY_FOLDER_UNLOCKED_MS } from '../../src/core/limits.js'
 import { createTemporaryFolder, removeDeadFolders } from '../../src/storage/temporary-folder.js'
+import { until } from '../fixtures/until.js'
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -79,6 +92,31 @@ test('a folder without a lock stays while anything in it is new, and other folde
   const other = folderOf('servo-caches', 2 * TEMPORARY_FOLDER_UNLOCKED_MS)
   await removeDeadFolders(parent)
   expect([old, used, young, other].map((path) => existsSync(path))).toEqual([false, true, true, true])
+})
+
+test('a folder that is being made is under another name until its lock is held, and that name is swept by age alone', async () => {
+  const seen = new Set<string>()
+  const watcher = watch(parent, (_, name) => void seen.add(String(name)))
+  try {
+    const temporary = createTemporaryFolder('cache', parent)
+    await temporary.make()
+    await until('both names were seen', () => seen.has(basename(temporary.path)) && seen.size === 2)
+    const [starting = ''] = seen
+    expect(starting).toMatch(/^servo-start-/)
+    await temporary.remove()
+  } finally {
+    watcher.close()
+  }
+  // The lock of a dead process answers as one that is bound and not listened on yet.
+  const { child, path } = await startChild()
+  await kill(child)
+  const [young, old] = [join(parent, 'servo-start-young'), join(parent, 'servo-start-old')]
+  cpSync(path, old, { recursive: true, filter: (from) => !from.endsWith('lock') })
+  renameSync(path, young)
+  const at = (Date.now() - 2 * TEMPORARY_FOLDER_UNLOCKED_MS) / 1_000
+  for (const aged of [join(old, 'rows.parquet'), old]) utimesSync(aged, at, at)
+  await removeDeadFolders(parent)
+  expect([young, old].map((each) => existsSync(each))).toEqual([true, false])
 })
 
 test('where the path is too long for a lock, folders are made, and go by their age', async () => {
