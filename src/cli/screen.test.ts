@@ -17,6 +17,17 @@ describe('a screen', () => {
     expect(screenOf(output(isTTY), environment)).toMatchObject({ canRedraw, hasColour })
   })
 
+  test.each([
+    ['0', 0],
+    ['nothing', undefined],
+  ])('has 80 columns and 24 rows where the terminal reports %s', (_, size) => {
+    const to = { ...output(true), columns: size, rows: size } as Parameters<typeof screenOf>[0] & { readonly said: string[] }
+    const screen = screenOf(to, {})
+    expect([screen.columns(), screen.rows()]).toEqual([80, 24])
+    createRedraw(screen)(['a line'])
+    expect(to.said).toEqual(['\r\u001b[0Ja line\n'])
+  })
+
   test('colours what it may, and cuts by what is seen', () => {
     expect(painted({ hasColour: false }, 'red', 'x')).toBe('x')
     const red = painted({ hasColour: true }, 'red', 'abcdef')

@@ -32,8 +32,9 @@ export function screenOf(output: Output, environment: Readonly<Record<string, st
     hasColour: isTerminal && (environment['NO_COLOR'] ?? '') === '',
     mark: MARK,
     shown: (line) => lineFor(output, line),
-    columns: () => output.columns ?? COLUMNS_DEFAULT,
-    rows: () => output.rows ?? ROWS_DEFAULT,
+    // A terminal without a window, as in some containers, reports 0.
+    columns: () => output.columns || COLUMNS_DEFAULT,
+    rows: () => output.rows || ROWS_DEFAULT,
     write: (text) => void output.write(text),
   }
 }
