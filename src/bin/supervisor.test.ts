@@ -4,10 +4,14 @@ import { SECOND_MS } from '../core/time.js'
 import { createHealth } from '../telemetry/health.js'
 import { ConfigError } from './config.js'
 import { type Session, supervise } from './supervisor.js'
-import { SessionError, type SessionTrouble } from './troubles.js'
+import { SessionError, type SessionTrouble, temporalTrouble } from './troubles.js'
 
 const missing: SessionTrouble = { needs: 'namespace', problem: 'There is no namespace servo.', is_setting: false }
 const refused: SessionTrouble = { needs: 'temporal', problem: 'Temporal does not know this client.', is_setting: true }
+
+const TEMPORAL = { address: '127.0.0.1:7233', namespace: 'servo' }
+const grpcError = (code: number, details: string) =>
+  Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {}, name: 'ServiceError' })
 
 /** What an attempt to open a session comes to: a trouble, or a session whose end the test decides. */
 type Opened = SessionTrouble | 'works'
@@ -85,6 +89,23 @@ describe('what is missing', () => {
     await at.time.pass(1)
     expect(at.outcome()).toBe('ended')
     expect(at.health.now().state).toBe('stopping')
+  })
+
+  test('is logged once, however the text of the server changes, and again when something else is missing', async () => {
+    const late = (seconds: string) =>
+      temporalTrouble(grpcError(4, `Deadline exceeded after ${seconds}s,LB pick: 0.000s,remote_addr=127.0.0.1:7233`), TEMPORAL)
+    const away = temporalTrouble(grpcError(14, 'No connection established. Last error: connect ECONNREFUSED 127.0.0.1:7233'), TEMPORAL)
+    const other = (port: number) => temporalTrouble(grpcError(14, `No connection established. Last error: from port ${port}`), TEMPORAL)
+    const at = world([late('0.000'), late('0.001'), late('5.0'), away, other(1), other(2), missing, missing, late('0.002')])
+    await at.time.pass(120_000)
+    expect(at.logged).toEqual(
+      [
+        'Temporal at 127.0.0.1:7233 does not answer: Deadline exceeded.',
+        'Temporal at 127.0.0.1:7233 does not answer: No connection established. Last error: connect ECONNREFUSED 127.0.0.1:7233.',
+        'There is no namespace servo.',
+        'Temporal at 127.0.0.1:7233 does not answer: Deadline exceeded.',
+      ].map((problem) => `It cannot work now, and tries again until it can: ${problem}`),
+    )
   })
 
   test('is over as soon as it is there', async () => {

@@ -13,7 +13,7 @@ import {
 import { type Clock, SECOND_MS } from '../core/time.js'
 import type { Health } from '../telemetry/health.js'
 import { ConfigError } from './config.js'
-import { type SessionTrouble, troubleOf } from './troubles.js'
+import { isSameTrouble, type SessionTrouble, troubleOf } from './troubles.js'
 
 export type Session = {
   /** Why it ended by itself. It is not resolved by `close`, and never rejects. */
@@ -48,6 +48,8 @@ export async function supervise(deps: SupervisorDeps): Promise<void> {
   let refused_since: number | undefined
   /** Sessions in a row that could not be opened, or ended soon. */
   let failures = 0
+  /** What the log said last of what is missing. */
+  let logged: SessionTrouble | undefined
 
   /** Why the session is over; undefined: it was stopped. */
   async function runSession(): Promise<SessionTrouble | undefined> {
@@ -92,6 +94,7 @@ export async function supervise(deps: SupervisorDeps): Promise<void> {
   function noteWorking(): number {
     has_worked = true
     refused_since = undefined
+    logged = undefined
     health.report(SOURCE, undefined)
     health.enter('working')
     onWorking()
@@ -101,8 +104,9 @@ export async function supervise(deps: SupervisorDeps): Promise<void> {
   function noteRefusal(trouble: SessionTrouble): SessionTrouble {
     if (!trouble.is_setting) refused_since = undefined
     else refused_since ??= clock.elapsed()
-    const isKnown = health.now().problems.some(({ problem }) => problem === trouble.problem)
-    if (!isKnown) log(`It cannot work now, and tries again until it can: ${trouble.problem}`)
+    const isLogged = logged !== undefined && isSameTrouble(logged, trouble)
+    if (!isLogged) log(`It cannot work now, and tries again until it can: ${trouble.problem}`)
+    logged = trouble
     health.report(SOURCE, trouble)
     health.enter('waiting')
     return trouble
@@ -110,6 +114,7 @@ export async function supervise(deps: SupervisorDeps): Promise<void> {
 
   function noteLoss(trouble: SessionTrouble): void {
     log(`The workers ended, and are started again: ${trouble.problem}`)
+    logged = trouble
     health.report(SOURCE, trouble)
     health.enter('waiting')
     onLost(trouble)

@@ -7,8 +7,12 @@ import type { Trouble } from '../telemetry/health.js'
 import type { TemporalConfig } from './config.js'
 import { grpcCode, type NamespaceState } from './temporal-namespace.js'
 
-/** `is_setting`: waiting does not mend it, another setting does. */
-export type SessionTrouble = Trouble & { readonly is_setting: boolean }
+/** `is_setting`: waiting does not mend it, another setting does. `code`: the server's answer as a code, where it gave one. */
+export type SessionTrouble = Trouble & { readonly is_setting: boolean; readonly code?: string }
+
+/** The same thing is missing for the same reason. Texts of servers carry times and addresses that differ between two tries. */
+export const isSameTrouble = (left: SessionTrouble, right: SessionTrouble): boolean =>
+  left.needs === right.needs && left.code === right.code && (left.code !== undefined || left.problem === right.problem)
 
 export class SessionError extends Error {
   readonly trouble: SessionTrouble
@@ -41,9 +45,9 @@ export const troubleOf = (error: unknown): SessionTrouble =>
   error instanceof SessionError ? error.trouble : { needs: 'other', problem: messageOf(error), is_setting: false }
 
 export const storeTrouble = (error: unknown): SessionTrouble => ({
-  needs: isOperatingError(error) ? 'store' : 'other',
   problem: messageOf(error),
   is_setting: false,
+  ...(isOperatingError(error) ? { needs: 'store', code: error.kind } : { needs: 'other' }),
 })
 
 const SET_UP = 'Create what is missing with `servo temporal set-up`.'
@@ -51,8 +55,14 @@ const SET_UP = 'Create what is missing with `servo temporal set-up`.'
 export function temporalTrouble(error: unknown, config: TemporalConfig): SessionTrouble {
   const here = `Temporal at ${config.address}`
   const said = detailsOf(error)
-  const answer = ANSWERS.get(grpcCode(error) ?? status.OK)
-  return answer?.({ ...config, here, said }) ?? { needs: 'temporal', problem: `${here} does not answer: ${said}`, is_setting: false }
+  const code = grpcCode(error)
+  const answer = code === undefined ? undefined : ANSWERS.get(code)
+  const trouble = answer?.({ ...config, here, said }) ?? {
+    needs: 'temporal',
+    problem: `${here} does not answer: ${said}`,
+    is_setting: false,
+  }
+  return code === undefined ? trouble : { ...trouble, code: `grpc ${status[code]}` }
 }
 
 /** `said`: in the server's words. */
@@ -114,6 +124,9 @@ export function namespaceTrouble(
   return { needs: 'search_attributes', problem, is_setting: false }
 }
 
+/** `Deadline exceeded after 0.002s,name resolution: 0.001s,…`: it differs from one try to the next, and says nothing to an operator. */
+const GRPC_TIMING = /(Deadline exceeded) after \d[^ ]*s\b.*$/i
+
 /** What the server said, without gRPC's own words around it; one line, ending as a sentence. */
 function detailsOf(error: unknown): string {
   let said = messageOf(error)
@@ -121,6 +134,9 @@ function detailsOf(error: unknown): string {
     const { details } = at as { readonly details?: unknown }
     if (typeof details === 'string' && details !== '') said = details
   }
-  const line = said.replaceAll(/\s*\n\s*/g, ' ').trim()
+  const line = said
+    .replaceAll(/\s*\n\s*/g, ' ')
+    .replace(GRPC_TIMING, '$1')
+    .trim()
   return /[.!?]$/.test(line) ? line : `${line}.`
 }
