@@ -167,7 +167,7 @@ function readServer(source: Source): ServerConfig {
   const secrets = source.read('SERVO_SECRETS', undefined, readSecrets)
   if (secrets === undefined && source.faults.every((fault) => !fault.startsWith('SERVO_SECRETS'))) {
     source.faults.push(
-      'SERVO_SECRETS is not set. Give it one or more keys, newest first, such as k1:a-long-random-text; `servo dev` makes one for this machine.',
+      'SERVO_SECRETS is not set. Give it key_id:secret, such as k1:a-long-random-text; of several, separated by commas, the first is used and all are accepted. `servo dev` makes one for this machine.',
     )
   }
   return {

@@ -101,7 +101,24 @@ const openingComments: TextRule = (files) =>
       return count >= 1 && count <= 3 ? [] : [{ path, what: 'Open with one to three lines: what the file is, and what it never does.' }]
     })
 
-const TEXT_RULES = { fileNames, unfinishedWords, registryHosts, wholeLock, waits, silentTests, disabledRules, openingComments }
+/** A new secret goes to the end of its list, and to the front once all accept it (ADR 0086): text that names the newest one first
+ *  makes an operator stop all work. A line that names a secret is read with the next one, because texts are wrapped. */
+const secretOrder: TextRule = (files) =>
+  files
+    .filter(({ path }) => !isTidy(path) && path !== 'package-lock.json')
+    .flatMap(({ path, text }) => {
+      const lines = text.split('\n')
+      return lines.flatMap((line, i) => {
+        const around = [lines[i - 1] ?? '', line, lines[i + 1] ?? ''].join(' ')
+        const isSaid = /\bnew(est)?\b( \w+)? first\b|\bfirst is the new(est)?\b/i.test(line)
+        const isOfSecrets = /SERVO_(\w+_)?SECRETS|SERVO_API_TOKEN|\b(secret|token)s?\b/i.test(around)
+        const isForbidden = /\b(do not|never)\b/i.test(line)
+        if (!isSaid || !isOfSecrets || isForbidden) return []
+        return [{ path, line: i + 1, what: 'The first entry is used and all are accepted; a new one goes to the end (docs/security.md).' }]
+      })
+    })
+
+const TEXT_RULES = { fileNames, unfinishedWords, registryHosts, wholeLock, waits, silentTests, disabledRules, openingComments, secretOrder }
 
 export const textRules = Object.entries(TEXT_RULES) as readonly (readonly [keyof typeof TEXT_RULES, TextRule])[]
 
@@ -135,6 +152,12 @@ export const PLANTED_TEXT: Readonly<Record<keyof typeof TEXT_RULES, readonly Tex
     { path: 'src/turn/a.ts', text: "import { assert } from '../core/errors.js'\n" },
     { path: 'src/ledger/b.ts', text: '// one\n// two\n// three\n// four\n' },
   ],
+  secretOrder: [
+    { path: 'src/bin/d.ts', text: "'SERVO_SECRETS is not set. Give it one or more keys, newest first.'" },
+    { path: 'src/cli/a.ts', text: '  SERVO_SECRETS  key_id:secret  ids and task tokens; the newest first' },
+    { path: 'docs/b.md', text: '`SERVO_API_TOKEN` is a list,\nthe new token first.' },
+    { path: 'temporal/c.yml', text: '# Secrets are separated by commas; the first is the newest.' },
+  ],
 }
 
 /** Near misses, which have to pass. */
@@ -143,5 +166,7 @@ export const WELCOME_TEXT: readonly TextFile[] = [
   { path: 'test/crash/a.test.ts', text: 'setTimeout(kill, 100) // the child has to be in the middle of a write' },
   { path: 'test/crash/c.test.ts', text: '// The child has to be ended when it hangs.\nconst timer = setTimeout(stop, 1)' },
   { path: 'test/crash/b.test.ts', text: "test.skip('b (skipped: needs a real bucket)', () => {})" },
+  { path: 'docs/b.md', text: 'Do not put a new entry first right away: `SERVO_SECRETS` of the others lacks it.' },
+  { path: 'src/cli/run/list.ts', text: "    .description('runs, newest first')" },
   { path: 'src/turn/b.ts', text: '// What it is.\n// eslint-disable-next-line max-lines -- one table, and nothing to split\n' },
 ]

@@ -31,10 +31,11 @@ export const AUTOMATION_SETTINGS: readonly Setting[] = [
 /** Settings that nobody should type where others can see them. */
 const FROM_ENVIRONMENT = `
 From the environment only:
-  SERVO_SECRETS         key_id:secret[,key_id:secret]  ids and task tokens; the newest first
-  SERVO_WORKER_SECRETS  key_id:secret[,…]              signatures of what workers are handed
+  SERVO_SECRETS         key_id:secret[,key_id:secret]  ids and task tokens; the first is used, all are accepted
+  SERVO_WORKER_SECRETS  key_id:secret[,…]              signatures of what workers are handed; likewise
   SERVO_API_TOKEN       token[,token]                  what callers of the API have to show, one of them
-  TEMPORAL_API_KEY      text                           for Temporal Cloud`
+  TEMPORAL_API_KEY      text                           for Temporal Cloud
+To rotate one, add the new entry at the end everywhere, and only then move it to the front: docs/security.md`
 
 export function withServerSettings(command: Command, more: readonly Setting[] = []): Command {
   for (const { flag, variable, about } of [...SERVER, ...more]) command.option(flag, `${about} [${variable}]`)
