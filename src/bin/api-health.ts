@@ -1,23 +1,25 @@
 // What the API knows of the processes and stores around it: whether the store answers, and whether an automation takes the turns
-// that are due. A dead automation reports nothing, so the API looks at what the newest revision asked for.
+// that are due. A dead automation reports nothing, so the API looks at what the newest revision asked for, and at what it lacks.
 
 import type { Readiness } from '../api/http/deps.js'
 import { isOperatingError, messageOf } from '../core/errors.js'
 import { SECOND_MS } from '../core/time.js'
 import type { Current } from '../readers/current.js'
+import type { OldestUnfolded } from '../readers/oldest-unfolded.js'
 import type { Reader, View } from '../readers/reader.js'
 import { readStats } from '../readers/stats.js'
-import { findOverdueTurn } from '../readers/turn-overdue.js'
+import { findOverdueTurn, isUnfoldedOverdue, type TurnOverdue } from '../readers/turn-overdue.js'
 
 /** Prometheus gives a scrape up after ten seconds, and a store that is not reachable may take longer to say so. */
 const GAUGES_MS_MAX = 5 * SECOND_MS
 
 type StoreTime = { readonly now: () => number }
 
-/** undefined: the store does not answer. */
-export async function readGauges(clock: StoreTime, reader: Reader) {
+/** undefined: the store does not answer. What it lists is shared with the probes. */
+export async function readGauges(clock: StoreTime, reader: Reader, unfolded: Pick<OldestUnfolded, 'note'>) {
   const stats = await within(GAUGES_MS_MAX, readStats({ clock }, reader))
   if (stats === undefined) return undefined
+  unfolded.note(stats.sequence, stats.oldest_unfolded_at)
   const { sequence, lag_ms, turn_overdue_ms, unfolded_segment_count, unfolded_event_count } = stats
   return { sequence, lag_ms, turn_overdue_ms, unfolded_segments: unfolded_segment_count, unfolded_events: unfolded_event_count }
 }
@@ -37,26 +39,43 @@ async function within<T>(limit_ms: number, reading: Promise<T>): Promise<T | und
   }
 }
 
-export async function readReadiness(current: Current, clock: StoreTime): Promise<readonly Readiness[]> {
+export async function readReadiness(
+  current: Current,
+  clock: StoreTime,
+  unfolded: Pick<OldestUnfolded, 'find'>,
+): Promise<readonly Readiness[]> {
   try {
     const view = await current.latest()
     if (view === undefined) {
       const detail = 'Nothing is published yet: the first turn does it. Is `servo automation` running?'
       return [{ name: 'store', needed: true, ok: false, detail }]
     }
-    return [{ name: 'store', needed: true, ok: true, detail: `revision ${view.sequence}` }, readinessOfTurns(view, clock.now())]
+    return [
+      { name: 'store', needed: true, ok: true, detail: `revision ${view.sequence}` },
+      await readinessOfTurns(view, clock.now(), unfolded),
+    ]
   } catch (error) {
     return [{ name: 'store', needed: true, ok: false, detail: messageOf(error) }]
   }
 }
 
-function readinessOfTurns(view: View, now: number): Readiness {
+async function readinessOfTurns(view: View, now: number, unfolded: Pick<OldestUnfolded, 'find'>): Promise<Readiness> {
   const what = { name: 'automation', needed: false }
-  const overdue = findOverdueTurn(view, now)
+  // While revisions follow one another nothing is listed.
+  const oldest_unfolded_at = isUnfoldedOverdue(view, now) ? await unfolded.find(view) : null
+  const overdue = findOverdueTurn(view, oldest_unfolded_at, now)
   if (overdue === undefined) return { ...what, ok: true, detail: 'turns are taken when they are due' }
-  const seconds = Math.floor(overdue.overdue_ms / SECOND_MS)
-  const detail =
-    `A turn was due at ${overdue.wake_at}, ${seconds} s ago, and has not come: schedules do not fire, and runs do not go on. ` +
-    'Start `servo automation`, or look into its log and at Temporal. What is accepted meanwhile is carried out later.'
-  return { ...what, ok: false, detail }
+  return { ...what, ok: false, detail: `${overdueText(overdue)} ${MEND}` }
+}
+
+const MEND = 'Start `servo automation`, or look into its log and at Temporal. What is accepted meanwhile is carried out later.'
+
+function overdueText({ reason, since, overdue_ms }: TurnOverdue): string {
+  const seconds = Math.floor(overdue_ms / SECOND_MS)
+  switch (reason) {
+    case 'wake_up':
+      return `A turn was due at ${since}, ${seconds} s ago, and has not come: schedules do not fire, and runs do not go on.`
+    case 'unfolded':
+      return `No turn has come for ${seconds} s, and what was accepted at ${since} waits for one: runs do not start or go on, and changes do not take effect.`
+  }
 }

@@ -4,6 +4,7 @@
 import { createPoker } from '../activities/poke.js'
 import { createApi } from '../api/app.js'
 import { createCurrent } from '../readers/current.js'
+import { createOldestUnfolded } from '../readers/oldest-unfolded.js'
 import { createApiMetrics } from '../telemetry/api-metrics.js'
 import { readGauges, readReadiness } from './api-health.js'
 import { clockUntil } from './clock.js'
@@ -30,20 +31,22 @@ export async function startApi(config: ApiConfig, { log, request_log, version }:
   const deps = await openDeps(config.workspace)
   const temporal = onDemand(async () => (await import('./api-temporal.js')).openApiTemporal(config.temporal, scope))
   const reader = openReader(deps, log)
-  const metrics = createApiMetrics(() => readGauges(appender, reader))
+  const metrics = createApiMetrics(() => readGauges(appender, reader, unfolded))
   const tracing = await openTracing({ ...config, service_name: 'servo-api', attributes: attributesOf(scope), log })
   const closing = new AbortController()
   const closed = closing.signal
   const clock = clockUntil(deps.clock, closed)
   const appender = await openPatientAppender({ ...deps, clock, closed, tracing }, log, metrics.append)
   const current = createCurrent({ reader, clock: deps.clock })
+  const poke = createPoker({ signal: async () => (await temporal.get()).signal(), clock, closed, log, onPoke: metrics.poke })
+  const unfolded = createOldestUnfolded({ reader, clock: deps.clock, now: appender.now, onLate: () => poke('now') })
   // Read while the app is made, so that the first answer need not; where that fails, who asks is told.
   void current.latest().catch(() => undefined)
   const app = await createApi({
     ...deps,
     scope,
     appender,
-    poke: createPoker({ signal: async () => (await temporal.get()).signal(), clock, closed, log, onPoke: metrics.poke }),
+    poke,
     executions: new Map(),
     start_logs: new Map(),
     reader,
@@ -56,7 +59,9 @@ export async function startApi(config: ApiConfig, { log, request_log, version }:
     version,
     log: config.log_level === 'silent' ? false : { level: config.log_level, ...(request_log === undefined ? {} : { stream: request_log }) },
     readiness: async () =>
-      (await Promise.all([readReadiness(current, appender), temporal.get().then(async ({ readiness }) => [await readiness()])])).flat(),
+      (
+        await Promise.all([readReadiness(current, appender, unfolded), temporal.get().then(async ({ readiness }) => [await readiness()])])
+      ).flat(),
     metrics,
     tracing,
     tail: openTail(deps, reader, appender, log),

@@ -1,4 +1,4 @@
-// Says beside a list what the API knows and the list does not show: that no automation takes the turns which are due.
+// Says beside a list what the API knows and the list does not show: that no automation takes the turns which are overdue.
 
 import type { Session } from './api-command.js'
 import { note } from './local/print.js'

@@ -316,6 +316,12 @@ export const TURN_GAP_HOLD_MS_MAX = MINUTE_MS
 /** So long after the newest revision asked for a turn, none has come: far longer than a turn and its publish take, and than the loop
  *  waits after an error. From then on the API calls itself degraded. */
 export const TURN_OVERDUE_MS = 30 * SECOND_MS
+/** What is appended waits for less than this on a healthy system, also where a store takes one publish a second: beyond it the
+ *  time counts as overdue, and the loop is poked again. */
+export const UNFOLDED_GRACE_MS = 10 * SECOND_MS
+/** How often the probes of one API list the ledger at most, and only while nothing has published for TURN_OVERDUE_MS: on a bucket
+ *  some cents a day. Scrapes of the metrics, which list it every 15 s, spare most of these. */
+export const UNFOLDED_LISTING_EVERY_MS = 15 * SECOND_MS
 /** For no longer than this do outages of the API hold deadlines back, however many there are and whenever a hold is given: then an automation that alone cannot reach it, and whose
  *  places are all taken by workers that are gone, goes on. An API that is restored from a fault is there again within it. */
 export const API_OUTAGE_MS_MAX = 15 * MINUTE_MS

@@ -1,13 +1,13 @@
 // The size and age of a workspace, from its documents alone: no table file is opened.
 
-import { stampMs } from '../core/time.js'
 import { TABLE_NAMES, type TableName } from '../projections/tables.js'
 import { wholeListingAfter } from '../tables/listed-after.js'
 import { tableOverlayRowCount } from '../tables/overlay.js'
 import { partsOf } from '../tables/snapshot.js'
 import { listUnfolded } from './fresh.js'
+import { oldestOf } from './oldest-unfolded.js'
 import type { Reader } from './reader.js'
-import { turnOverdueMs } from './turn-overdue.js'
+import { turnOverdue } from './turn-overdue.js'
 
 type Stats = {
   readonly sequence: number
@@ -17,9 +17,11 @@ type Stats = {
   readonly delta_count: number
   readonly unfolded_segment_count: number
   readonly unfolded_event_count: number
-  /** Age of the oldest unfolded segment. */
+  /** When the oldest unfolded segment was created; null: there is none. */
+  readonly oldest_unfolded_at: number | null
+  /** Its age. */
   readonly lag_ms: number
-  /** How long ago the newest revision wanted a turn that has not come; 0: none is late. */
+  /** How long a turn is overdue that the newest revision wanted, or that what is not folded waits for; 0: none is. */
   readonly turn_overdue_ms: number
   readonly tables: readonly TableStats[]
 }
@@ -37,12 +39,13 @@ export async function readStats({ clock }: { readonly clock: { readonly now: () 
   const view = await reader.latest()
   // All open minutes: what nobody acknowledged is unfolded as well.
   const unfolded = await listUnfolded(reader, view, view === undefined ? 0 : wholeListingAfter(view.snapshot.revision.watermarks))
-  const oldest = Math.min(...unfolded.map(({ creation_time }) => stampMs(creation_time)))
-  const lag_ms = unfolded.length === 0 ? 0 : Math.max(0, clock.now() - oldest)
+  const oldest_unfolded_at = oldestOf(unfolded)
+  const now = clock.now()
   const behind = {
     unfolded_segment_count: unfolded.length,
     unfolded_event_count: unfolded.reduce((sum, { meta }) => sum + Number(meta['count'] ?? 1), 0),
-    lag_ms,
+    oldest_unfolded_at,
+    lag_ms: oldest_unfolded_at === null ? 0 : Math.max(0, now - oldest_unfolded_at),
   }
   const nothing = {
     sequence: 0,
@@ -77,7 +80,7 @@ export async function readStats({ clock }: { readonly clock: { readonly now: () 
     checkpoint_sequence: checkpoint.sequence,
     delta_count: deltas.length,
     ...behind,
-    turn_overdue_ms: turnOverdueMs(view, clock.now()),
+    turn_overdue_ms: turnOverdue(view, oldest_unfolded_at, now)?.overdue_ms ?? 0,
     tables,
   }
 }

@@ -44,7 +44,7 @@ export function createApiMetrics(readGauges: () => Promise<Gauges | undefined>) 
   const lag = registry.gauge('servo_compaction_lag_seconds', 'Age of the oldest segment that no revision has folded; 0: there is none.')
   const overdue = registry.gauge(
     'servo_turn_overdue_seconds',
-    'Time since the newest revision wanted the next turn; 0: that is still to come, or nothing is due.',
+    'Time since a turn is overdue that the newest revision wanted, or that accepted events have waited for more than 10 s for; 0: none is.',
   )
   const unfolded_segments = registry.gauge('servo_unfolded_segments', 'Segments that no revision has folded.')
   const unfolded_events = registry.gauge('servo_unfolded_events', 'Events in the segments that no revision has folded.')

@@ -39,6 +39,43 @@ export const TELEMETRY: readonly Mutant[] = [
     },
   },
   {
+    name: 'what waits for a turn while nothing is due by the clock left out of the gauge',
+    edits: [{ file: 'src/readers/stats.ts', find: 'turnOverdue(view, oldest_unfolded_at, now)', replace: 'turnOverdue(view, null, now)' }],
+    killed_by: {
+      file: 'test/api/automation-away.test.ts',
+      title: 'makes the API degraded and the gauge rise, when no turn takes it up',
+    },
+  },
+  {
+    name: 'a system that catches up called overdue',
+    edits: [
+      {
+        file: 'src/readers/turn-overdue.ts',
+        find: 'Math.max(oldest_unfolded_at, publishedAt(view))',
+        replace: 'Math.min(oldest_unfolded_at, publishedAt(view))',
+      },
+    ],
+    killed_by: {
+      file: 'test/api/automation-away.test.ts',
+      title: 'is not overdue while revisions are published, however much a turn has to catch up with',
+    },
+  },
+  {
+    name: 'probes that list the ledger each time',
+    edits: [
+      {
+        file: 'src/readers/oldest-unfolded.ts',
+        find: 'if (known.oldest_at !== null || isRecent) return known.oldest_at',
+        replace: 'if (isRecent && known.oldest_at !== null) return known.oldest_at',
+      },
+    ],
+    killed_by: {
+      file: 'test/api/automation-away.test.ts',
+      title:
+        'is looked for by probes with a listing every 15 s at most, with none after a scrape or where something waits, and poked for once',
+    },
+  },
+  {
     name: 'old gauges served while the store does not answer',
     edits: [
       {

@@ -32,8 +32,8 @@ async function readiness(base: string, token: string | undefined): Promise<reado
 
 const AUTOMATION = 'automation'
 
-/** The API knows it by what the newest revision asked for, so that it is said of every automation, wherever it ran. */
-const automationFinding = ({ ok: isOk, detail = isOk ? 'ok' : 'a turn was due and has not come' }: Check): Finding =>
+/** The API knows it by what the newest revision asked for and what it lacks, so that it is said of every automation, wherever it ran. */
+const automationFinding = ({ ok: isOk, detail = isOk ? 'ok' : 'a turn is overdue' }: Check): Finding =>
   isOk
     ? ok(AUTOMATION, detail)
     : fail(AUTOMATION, detail, 'Start `servo automation` or `servo dev`; if it runs, its log and /healthz say what it waits for.')
