@@ -5,7 +5,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { isProblem, type Problem, type ProblemCode, problem } from '../commands/problem.js'
 import { refusedBatch } from '../commands/submit.js'
 import { isOperatingError } from '../core/errors.js'
-import { PROBLEM_TYPE_PREFIX, problemDocument } from './contract/problem.js'
+import { problemDocument } from './contract/problem.js'
+import { PROBLEM_TYPE_PREFIX } from './contract/problem-type.js'
 import { InputError } from './http/compilers.js'
 
 /** false: the answer is of a revision that lacks some of what was accepted before the question. */
@@ -47,6 +48,7 @@ const KINDS: { readonly [Code in ApiCode]: Kind } = {
   internal: { status: 500, title: 'Something failed' },
   corrupt: { status: 500, title: 'Stored data is damaged' },
   'not-ready': { status: 503, title: 'Not ready yet', retry_after_seconds: 1 },
+  'not-taken-up': { status: 503, title: 'Not taken up by a turn yet', retry_after_seconds: 1 },
   unavailable: { status: 503, title: 'The store did not answer', retry_after_seconds: 1 },
 }
 
@@ -81,13 +83,21 @@ function sendTold(reply: FastifyReply, told: Told): FastifyReply {
 
 export const sendProblem = (reply: FastifyReply, refused: Problem): FastifyReply => sendTold(reply, toldOf(refused))
 
-/** What a view does not have that is behind what was accepted may well be there: nobody is told that it is not. */
-export const unlessBehind = (refused: Problem): Problem => (refused.problem === 'not-found' ? MAY_BE_THERE : refused)
+/** What a view that is behind does not have may be among what was accepted since: an answer that it is not there would be wrong. */
+const unlessBehind = (refused: Problem): Problem =>
+  refused.problem === 'not-found' ? problem('not-taken-up', `The newest revision does not have it. ${MAY_BE_ACCEPTED}`) : refused
 
-const MAY_BE_THERE = problem(
-  'not-ready',
-  'The newest revision has nothing of that name. More was accepted than that revision has, and it may be among it: ask again once a turn has published. Is the automation running?',
-)
+const MAY_BE_ACCEPTED =
+  'If it was accepted, it is kept, and the next turn carries it out. No turn has taken it up yet: is `servo automation` or `servo dev` running? `servo doctor` looks.'
+
+/** The same for a request that rests on it: that request was not accepted. */
+export const refusedUnlessBehind = (refused: Problem): Problem =>
+  refused.problem === 'not-found'
+    ? problem(
+        'not-ready',
+        'Nothing was accepted: the newest revision does not have what this request is about. That may be among what was accepted and no turn has taken up yet: send the same again once an automation runs. `servo doctor` looks.',
+      )
+    : refused
 
 export function handleError(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
   const isBehind = error instanceof RefusedError && reply.getHeader(FRESH_HEADER) === 'false'

@@ -1,6 +1,7 @@
 // The API as commands use it: one call, one answer, and what went wrong as an error that says what the API said.
 
 import { API_PREFIX } from '../api/contract/path.js'
+import { PROBLEM_TYPE_PREFIX } from '../api/contract/problem-type.js'
 import { unavailable } from '../core/errors.js'
 
 export type ApiProblem = {
@@ -21,6 +22,10 @@ export class ApiError extends Error {
     this.problem = problem
   }
 }
+
+/** No revision has what was asked for, and it may be among what is accepted and not taken up by a turn yet. */
+export const isNotTakenUp = (error: unknown): error is ApiError =>
+  error instanceof ApiError && error.problem.type === `${PROBLEM_TYPE_PREFIX}not-taken-up`
 
 export type ApiClient = {
   readonly url: string

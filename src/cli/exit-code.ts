@@ -1,8 +1,8 @@
 // What a command's exit code says to a script: 0 done, 1 failed, 2 asked for in a way that it does not know, 3 the
-// store or the API did not answer, 4 accepted and not carried out yet.
+// store or the API cannot answer or accept now, 4 accepted and not carried out yet.
 
 import { isOperatingError } from '../core/errors.js'
-import { ApiError } from './client.js'
+import { ApiError, isNotTakenUp } from './client.js'
 
 export type ExitCode = 0 | 1 | 2 | 3 | 4
 
@@ -41,7 +41,7 @@ const STATUS_CODES: Readonly<Record<number, ExitCode>> = { 400: USAGE, 503: NOT_
 
 export function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError) return USAGE
-  if (error instanceof NotYetError) return NOT_YET
+  if (error instanceof NotYetError || isNotTakenUp(error)) return NOT_YET
   if (error instanceof ApiError) return STATUS_CODES[error.problem.status] ?? FAILED
   return isOperatingError(error, 'unavailable') ? NOT_REACHABLE : FAILED
 }

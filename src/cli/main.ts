@@ -193,7 +193,7 @@ async function buildProgram(wanted: string | undefined): Promise<Command> {
     .showHelpAfterError('Run it with --help to see what there is.')
     .addHelpText(
       'after',
-      '\n--debug with any command shows where an error comes from, and --raw prints control characters as they are, on a terminal too.\nExit codes: 0 done, 1 failed, 2 not understood, 3 the store or the API is not reachable, 4 accepted and not carried out yet.',
+      '\n--debug with any command shows where an error comes from, and --raw prints control characters as they are, on a terminal too.\nExit codes: 0 done, 1 failed, 2 not understood, 3 the store or the API is not reachable or cannot accept it now, 4 accepted and not carried out yet.',
     )
   for (const { name, summary, load } of GROUPS) {
     const group = program.command(name).description(summary)

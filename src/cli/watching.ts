@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isOperatingError, messageOf } from '../core/errors.js'
-import { ApiError } from './client.js'
+import { ApiError, isNotTakenUp } from './client.js'
 import { note } from './local/print.js'
 import { onSignal } from './local/until-signal.js'
 
@@ -34,24 +34,47 @@ type Patience = {
   readonly tried: <T>(look: () => Promise<T | undefined>) => Promise<T | undefined>
 }
 
-export function createPatience(given: { readonly hasAnswered: boolean } = { hasAnswered: false }): Patience {
-  let { hasAnswered } = given
+type PatienceOptions = {
+  readonly hasAnswered?: boolean
+  /** Called each time that the API answers that no turn has taken up yet what is looked for; left out: it is noted once. */
+  readonly onNotTakenUp?: (error: ApiError) => void
+}
+
+export function createPatience(options: PatienceOptions = {}): Patience {
+  const { onNotTakenUp = noteOnce() } = options
+  let { hasAnswered = false } = options
   let isLost = false
+  function noteAnswered(): void {
+    if (isLost) note('The API answers again.')
+    hasAnswered = true
+    isLost = false
+  }
   return {
     async tried(look) {
       try {
         const seen = await look()
-        if (isLost) note('The API answers again.')
-        hasAnswered = true
-        isLost = false
+        noteAnswered()
         return seen
       } catch (error) {
+        if (isNotTakenUp(error)) {
+          noteAnswered()
+          onNotTakenUp(error)
+          return undefined
+        }
         if (!hasAnswered || !isPassing(error)) throw error
         if (!isLost) note(`${messageOf(error)}\nIt is asked again until it answers.`)
         isLost = true
         return undefined
       }
     },
+  }
+}
+
+function noteOnce(): (error: Error) => void {
+  let isNoted = false
+  return (error) => {
+    if (!isNoted) note(messageOf(error))
+    isNoted = true
   }
 }
 

@@ -17,6 +17,8 @@ export type ProblemCode =
   | 'key-reused'
   /** Nothing is wrong with it: ask again in a moment. */
   | 'not-ready'
+  /** No revision has it, and it may be among what is accepted and not taken up by a turn yet. */
+  | 'not-taken-up'
 
 export type Fault = { readonly path: string; readonly message: string }
 

@@ -10,6 +10,8 @@ import { type Finished, startServo } from '../fixtures/servo-process.js'
 import { until } from '../fixtures/until.js'
 
 const HINT = 'It is accepted and kept, and the next turn carries it out.'
+const BEHIND =
+  'The newest revision does not have it. If it was accepted, it is kept, and the next turn carries it out. No turn has taken it up'
 const RUN_ID = /run_[a-z0-9]{26}/
 const SCHEDULE = ['--cron', '0 0 1 1 *', '--select', 'a'] as const
 
@@ -50,21 +52,30 @@ function afterAppend(seconds: number): () => boolean {
 
 type Watched = { readonly looked: (times: number) => Promise<void>; readonly finished: Promise<Finished> }
 
+type Answered = { status: number; body: object }
+
+const DEGRADED: Answered = {
+  status: 200,
+  body: { ready: true, degraded: true, checks: [{ name: 'automation', ok: false, needed: false, detail: 'No turn has come for 62 s.' }] },
+}
+
 /** A command, and how often it has looked for its run. */
 async function watching(
   args: readonly string[],
-  seconds = SOON_SECONDS,
-  looks: (count: number) => { status: number; body: object } | undefined = () => undefined,
+  passing: number | (() => boolean) = SOON_SECONDS,
+  looks: (count: number) => Answered | undefined = () => undefined,
+  readyz?: Answered,
 ) {
   let count = 0
   const between = await startBetween(at.url, async (url, method) => {
+    if (url.startsWith('/readyz')) return readyz
     if (method !== 'GET' || !/\/runs\/run_[a-z0-9]+($|\?)/.test(url)) return undefined
     count += 1
     return looks(count)
   })
   const servo = startServo([...args, '--api', between.url])
   const finished = servo.finished.finally(between.close)
-  const isPassing = afterAppend(seconds)
+  const isPassing = typeof passing === 'number' ? afterAppend(passing) : passing
   const looked = async (times: number) => {
     await until('the command has looked for its run', () => {
       if (isPassing()) at.world.passSeconds(5)
@@ -129,18 +140,53 @@ describe('a run that no turn has taken up', () => {
     expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/Ask again in a moment\.[\s\S]*The API answers again\./) })
   })
 
-  test('is denied by nobody, for however long no turn comes', async () => {
+  test('is denied by nobody, for however long no turn comes: exit code 4 says so, and a cancel is not accepted', async () => {
     at.world.holdTurns()
     const run_id = RUN_ID.exec((await at.servo('run', 'start', 'a')).stdout)?.[0] as string
     at.world.passSeconds(600)
-    for (const args of [['show'], ['watch'], ['tasks'], ['attempts'], ['events'], ['cancel']]) {
-      const { code, stderr } = await at.servo('run', ...args, run_id)
-      expect({ args, code, stderr }).toEqual({
-        args,
-        code: 3,
-        stderr: expect.stringContaining('it may be among it: ask again once a turn'),
-      })
+    for (const verb of ['show', 'tasks', 'attempts', 'events', 'logs']) {
+      const { code, stderr } = await at.servo('run', verb, run_id)
+      expect({ verb, code, stderr }).toEqual({ verb, code: 4, stderr: expect.stringContaining(BEHIND) })
     }
+    expect(await at.servo('run', 'cancel', run_id)).toMatchObject({
+      code: 3,
+      stderr: expect.stringMatching(/^servo: Nothing was accepted: .* send the same again once an automation runs\./),
+    })
+  })
+
+  test.each([
+    ['start --wait', HINT],
+    ['watch', BEHIND],
+  ])(
+    'is waited for by %s beyond what the API previews, which says once that none has, and that no automation is at work',
+    async (verb, hint) => {
+      at.world.holdTurns()
+      let args = ['run', 'start', 'a', '--wait']
+      if (verb === 'watch') {
+        args = ['run', 'watch', RUN_ID.exec((await at.servo('run', 'start', 'a')).stdout)?.[0] as string]
+        at.world.passSeconds(600)
+      }
+      const command = await watching(args, verb === 'watch' ? () => true : afterAppend(Number.POSITIVE_INFINITY), undefined, DEGRADED)
+      await command.looked(12)
+      const { code, stdout, stderr } = await worked(command)
+      expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/Run run_\w+ SUCCEEDED in/) })
+      expect(stderr.split(hint)).toHaveLength(2)
+      expect(stderr.split('No automation is at work. No turn has come for 62 s.')).toHaveLength(2)
+      for (const text of ['asked again until it answers', 'The API answers again']) expect(stderr).not.toContain(text)
+    },
+  )
+
+  test('is waited for by cancel --wait, beyond what the API previews', async () => {
+    at.world.holdTurns()
+    const run_id = RUN_ID.exec((await at.servo('run', 'start', 'a')).stdout)?.[0] as string
+    // The cancel is accepted by the preview, which is over when the command begins to wait.
+    at.world.passSeconds(50)
+    const command = await watching(['run', 'cancel', run_id, '--wait'], afterAppend(Number.POSITIVE_INFINITY))
+    await command.looked(12)
+    const { code, stderr } = await worked(command)
+    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringMatching(/1 run is over after .*: 1 CANCELLED\.$/) })
+    expect(stderr.split(HINT)).toHaveLength(2)
+    expect(stderr).not.toMatch(/does not have it|asked again until it answers/)
   })
 
   test('that is not there, and was accepted by nobody, is an error of show and watch alike', async () => {

@@ -76,6 +76,20 @@ export const TELEMETRY: readonly Mutant[] = [
     },
   },
   {
+    name: 'a missing server logged again whenever its text changes',
+    edits: [
+      {
+        file: 'src/bin/troubles.ts',
+        find: '(left.code !== undefined || left.problem === right.problem)',
+        replace: 'left.problem === right.problem',
+      },
+    ],
+    killed_by: {
+      file: 'src/bin/supervisor.test.ts',
+      title: 'is logged once, however the text of the server changes, and again when something else is missing',
+    },
+  },
+  {
     name: 'old gauges served while the store does not answer',
     edits: [
       {

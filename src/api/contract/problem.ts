@@ -2,8 +2,6 @@
 
 import { z } from 'zod'
 
-export const PROBLEM_TYPE_PREFIX = 'urn:servo:problem:'
-
 export const problemDocument = z
   .looseObject({
     type: z.string().meta({ description: 'urn:servo:problem: and a code, such as not-found.' }),

@@ -3,7 +3,7 @@
 import { isProblem, type Problem, problem } from '../../commands/problem.js'
 import { type FreshView, readFresh } from '../../readers/fresh.js'
 import type { View } from '../../readers/reader.js'
-import { FRESH_HEADER, RefusedError, unlessBehind } from '../problems.js'
+import { FRESH_HEADER, RefusedError, refusedUnlessBehind } from '../problems.js'
 import type { AnyReply, ApiDeps } from './deps.js'
 
 type ReadAsked = { readonly fresh?: boolean | undefined; readonly min_sequence?: number | undefined }
@@ -46,7 +46,7 @@ export async function planned<Plan extends object>(
   if (!isProblem(first)) return first
   const { view, is_fresh } = await readFreshFor(deps)
   const last = view === undefined || isSame(view, latest) ? first : await plan(view)
-  return isProblem(last) && !is_fresh ? unlessBehind(last) : last
+  return isProblem(last) && !is_fresh ? refusedUnlessBehind(last) : last
 }
 
 /** A preview has the sequence of the revision that it lies over, and more rows. */

@@ -3,6 +3,7 @@
 
 import type { Run } from '../answers.js'
 import { listed, type Session } from '../api-command.js'
+import { isNotTakenUp } from '../client.js'
 import { FailedError } from '../exit-code.js'
 import { counted, note } from '../local/print.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
@@ -50,12 +51,22 @@ async function overOf(session: Session, run_ids: readonly string[]): Promise<rea
   const found: Run[] = []
   const ask = async () => {
     for (let run_id = rest.pop(); run_id !== undefined; run_id = rest.pop()) {
-      const path = runPath(run_id)
-      found.push(await readRun((fresh) => session.client.get<Run>(path, fresh ? { fresh } : {})))
+      const run = await readUnlessBehind(session, run_id)
+      if (run !== undefined) found.push(run)
     }
   }
   await Promise.all(Array.from({ length: ASKED_AT_ONCE }, ask))
   return found.filter(({ state }) => isOver(state))
+}
+
+/** undefined: no turn has taken it up, and so it is not over. */
+async function readUnlessBehind({ client }: Session, run_id: string): Promise<Run | undefined> {
+  try {
+    return await readRun((fresh) => client.get<Run>(runPath(run_id), fresh ? { fresh } : {}))
+  } catch (error) {
+    if (isNotTakenUp(error)) return undefined
+    throw error
+  }
 }
 
 /** `500 runs are over after 2.3 s: 498 CANCELLED, 2 SUCCEEDED.` */

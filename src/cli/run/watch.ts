@@ -2,11 +2,13 @@
 // a line. It only looks: who stops it stops nothing else.
 
 import type { Command } from 'commander'
+import { messageOf } from '../../core/errors.js'
 import type { Outcome, Run, Task } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { DONE, FAILED, FailedError } from '../exit-code.js'
 import { note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
+import { createOverdueNote } from '../overdue-note.js'
 import { createRedraw, wrapped } from '../screen.js'
 import { outcomeOf } from '../settled.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
@@ -62,12 +64,20 @@ export async function watchAccepted(session: Session, run_id: string, { accepted
 
 async function lookUntilOver(session: Session, run_id: string, watching: Watching, until: Interruptible): Promise<void> {
   const { says, accepted_event_id } = watching
-  const patience = createPatience({ hasAnswered: accepted_event_id !== undefined })
+  let { isHinted } = watching
+  function hint(sentence: string): void {
+    if (!isHinted) note(sentence)
+    isHinted = true
+  }
+  // Only a request that this command sent is known to be accepted.
+  const onNotTakenUp = (error: Error) => hint(accepted_event_id === undefined ? messageOf(error) : PENDING_HINT)
+  const patience = createPatience({ hasAnswered: accepted_event_id !== undefined, onNotTakenUp })
+  const noteOverdue = createOverdueNote(session, () => performance.now())
   const show = says === 'end' && session.json ? noteStalls() : shower(session)
   const stallOf = createStallWatch({ ask: (task_key) => readWhy(session, run_id, task_key), elapsed: () => performance.now() })
   const began = performance.now()
   let isKnown = accepted_event_id !== undefined
-  let { isHinted } = watching
+  let isTakenUp = false
   while (!until.signal.aborted) {
     const looked_at = performance.now()
     const seen = await patience.tried(() => look(session, run_id, isKnown))
@@ -80,11 +90,9 @@ async function lookUntilOver(session: Session, run_id: string, watching: Watchin
     } else if (accepted_event_id !== undefined) {
       await patience.tried(async () => assertTaken(await outcomeOf(session, accepted_event_id, 0), `Run ${run_id}`))
     }
-    const isTakenUp = seen !== undefined && seen.run.state !== 'PENDING'
-    if (!isTakenUp && !isHinted && looked_at - began > TAKEN_UP_MS_MAX) {
-      note(PENDING_HINT)
-      isHinted = true
-    }
+    isTakenUp ||= seen !== undefined && seen.run.state !== 'PENDING'
+    if (!isTakenUp && looked_at - began > TAKEN_UP_MS_MAX) hint(PENDING_HINT)
+    if (!isTakenUp && isHinted) await noteOverdue()
     await until.sleep(Math.max(LOOK_AGAIN_MS, LOOKING_SHARE * looking_ms))
   }
   throw new FailedError(STOPPED_WATCHING)
