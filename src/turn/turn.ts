@@ -142,7 +142,7 @@ export function createTurn(deps: TurnDeps): Turn {
       segments: pending.segments,
       fold_time: pending.fold_time,
       turn_id: pass.turn_id,
-      published_at: storeTime(deps, pass),
+      published_at: publishedAt(deps, pass),
       retention: retentionIn(rows, deps.retention),
       retention_defaults: deps.retention,
       listing_window_ms: deps.listing_window_ms,
@@ -318,6 +318,10 @@ function wholeAfter(before: Whole | undefined, { listing, queue, started, now }:
 }
 
 /** As the pass read it, and what has passed since by this process's own clock. */
+/** Never before anything that the revision has folded: a machine that was suspended during the turn has counted too little, and
+ *  looks for missed segments would take the revision for one from before them (compactor/window.ts). */
+const publishedAt = (deps: TurnDeps, pass: Pass): number => Math.max(storeTime(deps, pass), pass.pending.fold_time)
+
 const storeTime = ({ clock }: TurnDeps, { server_time, started }: Pass): number => server_time + (clock.elapsed() - started)
 
 /** Of the rows as they are now: what was just said has deadlines of its own. */

@@ -138,8 +138,11 @@ export function checkRunKeys(evidence: Evidence): string[] {
 export function checkCauses(evidence: Evidence): string[] {
   const applied = new Map(allRows(evidence, 'idempotency_keys').map(({ event_id, row_version }) => [String(event_id), row_version]))
   // As it was then: a key that has expired may come again, and names another event, or another revision for the same one.
-  const appliedThen = (cause: string, sequence: number) =>
-    rowsThen(evidence, 'idempotency_keys', sequence).find(({ event_id }) => event_id === cause)?.row_version
+  // Where that happens within one revision, which may fold months at once, the row names the later event.
+  const appliedThen = ({ event_id: cause, idempotency_key: key }: StoredEvent, sequence: number) => {
+    const rows = rowsThen(evidence, 'idempotency_keys', sequence)
+    return (rows.find(({ event_id }) => event_id === cause) ?? rows.find(({ idempotency_key }) => idempotency_key === key))?.row_version
+  }
   const problems: string[] = []
   for (const { batches } of evidence.ledger.values()) {
     for (const batch of batches ?? []) {
@@ -147,7 +150,7 @@ export function checkCauses(evidence: Evidence): string[] {
         const cause = batch.find((other) => other.event_id === causation_id)
         const visible = applied.get(event_id)
         if (cause === undefined || causation_id === undefined || visible === undefined) continue
-        const causeVisible = appliedThen(causation_id, visible) ?? applied.get(causation_id)
+        const causeVisible = appliedThen(cause, visible) ?? applied.get(causation_id)
         if (causeVisible !== visible) {
           problems.push(`I11 ${event_id} is visible since revision ${visible}, its cause since ${causeVisible ?? 'never'}.`)
         }
