@@ -46,6 +46,7 @@ import {
   temporalTrouble,
   troubleOf,
 } from './troubles.js'
+import { workerIdentity } from './worker-identity.js'
 import { startWorkers, type Workflows } from './workers.js'
 
 export type SessionParts = {
@@ -82,8 +83,10 @@ export async function openSession(parts: SessionParts): Promise<Session> {
       closing.abort()
       await endsWithin(SETTLE_MS_MAX, work.settled(), deps)
     })
+    const { namespace } = config.temporal
+    const identity = workerIdentity(config.workspace.store)
     const startOn = (queues: TaskQueues) =>
-      startWorkers({ connection, namespace: config.temporal.namespace, queues, activities: work.activities, workflows: parts.workflows })
+      startWorkers({ connection, namespace, identity, queues, activities: work.activities, workflows: parts.workflows })
     const workers = await needingTemporal(config.temporal, () => startOn(taskQueues(deps.scope)))
     const moving = serveMovingQueues({ start: startOn, log })
     const ensuring = keepLoops({ ...parts, loops, moving, schedules: work.schedules, closed: closing.signal })

@@ -13,6 +13,8 @@ export type Workflows = Pick<WorkerOptions, 'workflowBundle' | 'workflowsPath'>
 export type WorkerParts = {
   readonly connection: NativeConnection
   readonly namespace: string
+  /** Of the process and its store, as Temporal shows it. */
+  readonly identity: string
   readonly queues: TaskQueues
   readonly activities: Activities
   readonly workflows: Workflows | undefined
@@ -100,9 +102,9 @@ function drainAfterFault(worker: Worker, onFault: (cause: unknown) => void): voi
   }
 }
 
-function optionsOf({ connection, namespace, queues, activities, workflows = BUNDLE }: WorkerParts): WorkerOptions[] {
+function optionsOf({ connection, namespace, identity, queues, activities, workflows = BUNDLE }: WorkerParts): WorkerOptions[] {
   const { turn, handOver, maintain, scheduleTurn } = activities
-  const common = { connection, namespace, shutdownGraceTime: SHUTDOWN_GRACE_MS, shutdownForceTime: SHUTDOWN_FORCE_MS }
+  const common = { connection, namespace, identity, shutdownGraceTime: SHUTDOWN_GRACE_MS, shutdownForceTime: SHUTDOWN_FORCE_MS }
   return [
     {
       ...common,

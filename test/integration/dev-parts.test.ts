@@ -126,9 +126,11 @@ describe('Temporal', () => {
   })
 
   test('is no setting for commands in other terminals: the next `servo dev` there would take it for its own', () => {
-    expect(exportLine({ api_url: 'http://127.0.0.1:7900', worker_url: undefined, data_folder: folder })).toBe(
-      `export SERVO_API=http://127.0.0.1:7900 SERVO_STORE=local:${folder}/store`,
-    )
+    const scope = { tenant_id: 'default', workspace_id: 'default' }
+    const reached = { api_url: 'http://127.0.0.1:7900', worker_url: undefined, data_folder: folder, scope }
+    const line = `export SERVO_API=http://127.0.0.1:7900 SERVO_STORE=local:${folder}/store`
+    expect(exportLine(reached)).toBe(line)
+    expect(exportLine({ ...reached, scope: { ...scope, workspace_id: 'second' } })).toBe(`${line} SERVO_WORKSPACE=second`)
   })
 })
 

@@ -2,7 +2,6 @@
 
 import { resolve } from 'node:path'
 import type { Environment } from '../../../bin/config.js'
-import type { Scope } from '../../../core/ids.js'
 import { prefetchOf } from '../../../core/limits.js'
 import { sessionOf } from '../../api-command.js'
 import { commandedBy, loginNameOf } from '../../commanded.js'
@@ -11,6 +10,7 @@ import { locationSecretsText } from '../worker-secret.js'
 import type { DataFolder } from './data-folder.js'
 import { createDeploys } from './deploys.js'
 import type { Records } from './records.js'
+import { scopeIn } from './scope.js'
 import { watchCode } from './watch.js'
 import { keepWorker } from './worker.js'
 
@@ -86,10 +86,5 @@ export function serveModule(request: ModuleRequest): ServedModule {
     },
   }
 }
-
-const scopeIn = ({ SERVO_TENANT, SERVO_WORKSPACE }: Environment): Scope => ({
-  tenant_id: SERVO_TENANT || 'default',
-  workspace_id: SERVO_WORKSPACE || 'default',
-})
 
 const byHand = (module: string): string => `\`servo deploy ${module}\` makes its definitions known.`

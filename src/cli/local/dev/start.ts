@@ -8,10 +8,12 @@ import { WORKER_SLOTS_DEFAULT } from '../../../core/limits.js'
 import { type DataFolder, openDataFolder } from './data-folder.js'
 import { exportLine } from './exports.js'
 import { startGuard } from './guard.js'
+import { refuseOtherStore } from './other-store.js'
 import { type Ports, parsePort, refuseBusyPorts } from './ports.js'
 import { untilAnswers } from './ready.js'
 import { endLeftOver, openRecords } from './records.js'
 import { forgetTemporal, noteTemporal } from './running-temporal.js'
+import { scopeIn } from './scope.js'
 import { type ServedModule, serveModule } from './served-module.js'
 import type { Stop } from './stop.js'
 import { type DevSummary, summaryText } from './summary.js'
@@ -74,6 +76,7 @@ export async function startDev(request: DevRequest): Promise<Dev | undefined> {
   try {
     const found = await findTemporal(environment, say)
     await refuseMissingTemporal(found, environment)
+    await refuseOtherStore(found, environment, data.store)
     await endLeftOver(data.path, { say })
     await refuseBusyPorts(portsWanted(request, found, ports))
     // From here on there is something to end.
@@ -188,10 +191,10 @@ function serverSettings({ environment, data, found, ports }: Prepared, { address
 
 type Started = Omit<Dev, 'ui_url' | 'summary' | 'export_line'> & Pick<DevSummary, 'failing'> & { readonly is_serving: boolean }
 
-function devOf({ module, data }: Prepared, { address, ui_url }: KeptTemporal, { failing, is_serving, ...rest }: Started): Dev {
+function devOf({ module, data, environment }: Prepared, { address, ui_url }: KeptTemporal, { failing, is_serving, ...rest }: Started): Dev {
   const { api_url } = rest
   const worker = module === undefined ? undefined : { url: rest.worker_url, is_serving }
-  const export_line = exportLine({ api_url, worker_url: worker?.url, data_folder: data.path })
+  const export_line = exportLine({ api_url, worker_url: worker?.url, data_folder: data.path, scope: scopeIn(environment) })
   const summary = summaryText({ api_url, temporal_address: address, ui_url, worker, data_folder: data.path, export_line, failing })
   return { ...rest, ui_url, export_line, summary }
 }

@@ -3,7 +3,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import type { Environment } from '../../../bin/config.js'
+import type { Environment, TemporalConfig } from '../../../bin/config.js'
 import { messageOf } from '../../../core/errors.js'
 import { NAMESPACE_DEFAULT } from '../../../core/names.js'
 import { UsageError } from '../../exit-code.js'
@@ -31,9 +31,7 @@ export async function findTemporal(environment: Environment, say: (line: string)
 export async function refuseMissingTemporal(found: FoundTemporal, environment: Environment): Promise<void> {
   if (found.kind === 'program') return
   const { address } = found
-  const namespace = environment['TEMPORAL_NAMESPACE'] || NAMESPACE_DEFAULT
-  const api_key = environment['TEMPORAL_API_KEY'] || undefined
-  const findings = await checkTemporal({ address, namespace, ...(api_key === undefined ? {} : { api_key }) })
+  const findings = await checkTemporal(temporalConfigIn(address, environment))
   const fault = findings.find(({ level }) => level === 'fail')
   if (fault === undefined) return
   const isAway = fault.check === 'temporal'
@@ -41,6 +39,11 @@ export async function refuseMissingTemporal(found: FoundTemporal, environment: E
   throw new UsageError(
     `TEMPORAL_ADDRESS names the Temporal server ${address}, and ${fault.found}.\n${mend}. Or let \`servo dev\` start a server of its own: \`unset TEMPORAL_ADDRESS\`.`,
   )
+}
+
+export function temporalConfigIn(address: string, environment: Environment): TemporalConfig {
+  const api_key = environment['TEMPORAL_API_KEY'] || undefined
+  return { address, namespace: environment['TEMPORAL_NAMESPACE'] || NAMESPACE_DEFAULT, ...(api_key === undefined ? {} : { api_key }) }
 }
 
 /** Namespace and key of a cluster mean nothing to the server of this machine, and would keep everybody from its own. */
