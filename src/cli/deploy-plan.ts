@@ -49,8 +49,13 @@ export function planLine({ added, changed, removed, location, schedules = NO_SCH
   return firstOf(all)
 }
 
+const NOTHING_KEPT: NonNullable<Diff['kept']> = { assets: [], schedules: [] }
+
 /** Definitions that a deploy kept though it did not contain them; empty: none. */
-export const keptLine = ({ kept = { assets: [], schedules: [] } }: Diff): string => firstOf([...kept.assets, ...kept.schedules.map(named)])
+export const keptLine = ({ kept = NOTHING_KEPT }: Diff): string => firstOf([...kept.assets, ...kept.schedules.map(named)])
+
+/** The assets among them. */
+export const keptAssetsLine = ({ kept = NOTHING_KEPT }: Diff): string => firstOf(kept.assets)
 
 function firstOf(all: readonly string[]): string {
   const rest = all.length - NAMES_MAX

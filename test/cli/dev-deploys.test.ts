@@ -1,5 +1,7 @@
 // The deploys that `servo dev` makes by itself, on a real API with real turns.
 
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createApiClient } from '../../src/cli/client.js'
 import type { DeploySource } from '../../src/cli/local/deploy-source.js'
@@ -55,7 +57,7 @@ test('a start deploys what `servo deploy` would, a change removes nothing, and e
   expect(await deploy(source('main', ['a', 'c']), 'start')).toBe(true)
   expect(said).toEqual([
     'Deployed main, version 1: + a, + b, + schedule nightly.',
-    'Deployed main, version 2: + c. Kept, though ./a.ts does not have it any more: b, schedule nightly. `servo deploy ./a.ts` removes it.',
+    'Deployed main, version 2: + c. Kept, though ./a.ts does not have it any more: b, schedule nightly. `servo deploy ./a.ts` removes it. Until then no code serves b: such tasks fail after some retries.',
     'Nothing to deploy: version 2 of main is what ./a.ts says.',
     'Deployed main, version 3: - b, - schedule nightly.',
   ])
@@ -80,7 +82,7 @@ test('a deploy that came between its plan and itself is planned on top of', asyn
   await deploys(between.url).deploy(source('shared', ['ours']), 'change')
   between.close()
   expect(said).toEqual([
-    'Deployed shared, version 2: + ours. Kept, though ./a.ts does not have it any more: theirs. `servo deploy ./a.ts` removes it.',
+    'Deployed shared, version 2: + ours. Kept, though ./a.ts does not have it any more: theirs. `servo deploy ./a.ts` removes it. Until then no code serves theirs: such tasks fail after some retries.',
   ])
 })
 
@@ -105,6 +107,32 @@ test('what the API refuses is told, and ends nothing', async () => {
     expect.stringMatching(/^The definitions of \.\/a\.ts are not deployed: Nothing was deployed\. .*"99" is no minute/s),
   ])
   expect(await deploy(source('wrong', ['x']), 'change')).toBe(true)
+})
+
+test('the plan of a change says what the API would refuse, and changes nothing', async () => {
+  const { deploy, refusalOf } = deploys()
+  expect(await deploy(source('owner', ['owned']), 'start')).toBe(true)
+  expect(await refusalOf(source('renamed', ['owned']))).toMatch(
+    /^The definitions of \.\/a\.ts cannot be deployed: Nothing was deployed\. .*owned belongs to the code location owner\./s,
+  )
+  const wrong = { ...nightly, cron_expressions: '99 2 * * *', asset_selection: ['owned'] }
+  expect(await refusalOf(source('owner', ['owned'], [wrong]))).toContain('"99" is no minute')
+  expect(await refusalOf(source('owner', ['owned', 'new']))).toBeUndefined()
+  expect(await keysOf('owner')).toEqual(['owned'])
+  expect(said).toEqual(['Deployed owner, version 1: + owned.'])
+})
+
+test('an API that is away refuses nothing, and a stop ends the wait for one that is silent', async () => {
+  const { refusalOf } = deploys(`http://127.0.0.1:${await freePort()}`)
+  expect(await refusalOf(source('main', ['a']))).toBeUndefined()
+  const silent = createServer(() => undefined)
+  await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve))
+  const { port } = silent.address() as AddressInfo
+  const pending = deploys(`http://127.0.0.1:${port}`).refusalOf(source('main', ['a']))
+  stopping.abort()
+  expect(await pending).toBeUndefined()
+  silent.closeAllConnections()
+  silent.close()
 })
 
 test('a stop ends the wait for an API that never comes, without a word', async () => {

@@ -45,12 +45,14 @@ if (code.startsWith('bad')) {
 const root = mkdtempSync(join(tmpdir(), 'servo-dev-worker-'))
 let folder: string
 let said: string[]
+let asked: string[]
 let served: (readonly [string, Cause])[]
 let worker: KeptWorker | undefined
 
 beforeEach(() => {
   folder = mkdtempSync(join(root, 'test-'))
   said = []
+  asked = []
   served = []
   writeFileSync(join(folder, 'script.cjs'), `process.chdir(${JSON.stringify(folder)})\n${WORKER}`)
 })
@@ -74,10 +76,25 @@ function keep(code: string, slow_after_ms = 60_000): KeptWorker {
     log_file: join(folder, 'log'),
   }
   const onServing = ({ members }: DeploySource, cause: Cause) => void served.push([members.code_version ?? '', cause])
+  const known = join(folder, 'known')
+  const refusalOf = async ({ location_name, members: { code_version = '' } }: DeploySource) => {
+    asked.push(`${code_version} of ${location_name}`)
+    if (code_version.includes('waits')) await until('it is known', () => existsSync(known))
+    return code_version.includes('refused') ? `${code_version} cannot be deployed` : undefined
+  }
   const say = (line: string) => void said.push(line)
   const environmentOf = (location_name: string) => ({ SECRET_OF: location_name })
   const records = openRecords(folder)
-  worker = keepWorker(program, { module: './a.ts', location_name: 'main', environmentOf, say, records, onServing, slow_after_ms })
+  worker = keepWorker(program, {
+    module: './a.ts',
+    location_name: 'main',
+    environmentOf,
+    say,
+    records,
+    refusalOf,
+    onServing,
+    slow_after_ms,
+  })
   return worker
 }
 function edit(code: string): void {
@@ -108,6 +125,53 @@ test('code that cannot be loaded leaves the worker that serves as it is, and men
   ])
   expect(said).toHaveLength(1)
   expect(recorded()).toEqual(['worker.json'])
+})
+
+const REFUSED = 'cannot be deployed\nThe worker goes on with the code from before. Save the module, or what it imports, when it is mended.'
+
+test('code whose deploy would be refused leaves the worker that serves as it is', async () => {
+  await keep('refused one').settled
+  // Nothing serves that it could take the place of.
+  expect([asked, served]).toEqual([[], [['refused one', 'start']]])
+  edit('renamed refused two')
+  await happened('refused one hears: renamed refused two cannot be deployed')
+  expect(events()).not.toContain('refused one told to end')
+  expect(said).toEqual([`renamed refused two ${REFUSED}`])
+  expect(asked).toEqual(['renamed refused two of renamed'])
+  edit('three')
+  await until('it serves', () => served.length === 2)
+  expect([served[1], said.length]).toEqual([['three', 'change'], 1])
+})
+
+test('a change that comes while the deploy of the one before is planned is served, without a word about that one', async () => {
+  await keep('one').settled
+  edit('waits refused two')
+  await until('it is planned', () => asked.length === 1)
+  edit('three')
+  await happened('three listens')
+  writeFileSync(join(folder, 'known'), '')
+  expect(said).toEqual([])
+})
+
+test('a stop while a deploy is planned does not wait for the plan', async () => {
+  await keep('one').settled
+  edit('waits two')
+  await until('it is planned', () => asked.length === 1)
+  await worker?.stop()
+  writeFileSync(join(folder, 'known'), '')
+  expect(recorded()).toEqual([])
+  expect(events()).not.toContain('waits two listens')
+  expect(said).toEqual([])
+})
+
+test('code that was refused is not served either when the worker before it ends by itself', async () => {
+  await keep('crashes one').settled
+  edit('refused two')
+  await happened('crashes one hears: refused two cannot be deployed')
+  appendFileSync(join(folder, 'crash'), '')
+  await until('it is tried again', () => said.length === 3)
+  expect(said[2]).toMatch(/^refused two cannot be deployed\nNo worker serves it until/)
+  expect(events()).not.toContain('refused two listens')
 })
 
 test('code that ends its process says so by the last words of that', async () => {

@@ -95,6 +95,12 @@ test(
     await renewed(3)
     expect(await ran()).toBe('second and most')
 
+    // Neither does code whose deploy would be refused: the worker of another location would refuse all that this one has.
+    writeFileSync(module, readFileSync(module, 'utf8').replace("name: 'edited'", "name: 'edited2'"))
+    await started.said(`The definitions of ${module} cannot be deployed: Nothing was deployed.`)
+    expect(started.output()).toContain('belongs to the code location edited.')
+    expect(await ran()).toBe('second and most')
+
     // Nobody has looked at this plan: what is not in the module stays.
     write('third')
     await renewed(4)

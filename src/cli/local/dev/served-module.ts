@@ -71,6 +71,7 @@ export function serveModule(request: ModuleRequest): ServedModule {
     }),
     say,
     records,
+    refusalOf: async (source) => (options.deploy ? deploys.refusalOf(source) : undefined),
     onServing(source, cause) {
       if (cause === 'change') say(`The worker serves ${module} as it is now.${options.deploy ? '' : ` ${byHand(module)}`}`)
       if (options.deploy) deployed = request.isUp.then(() => deploys.deploy(source, cause)).catch(() => false)

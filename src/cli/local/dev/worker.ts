@@ -1,5 +1,6 @@
 // Keeps the worker of a module running. A second process in standby loads new code while the first one serves. When the code is
-// loaded, the first process drains, and the second one listens in its place. Code that cannot be loaded replaces nothing (ADR 0083).
+// loaded, the first process drains, and the second one listens in its place. Code that cannot be loaded, or whose deploy would be
+// refused, replaces nothing (ADR 0083).
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { DeploySource } from '../deploy-source.js'
@@ -26,6 +27,8 @@ type WorkerKeeping = Keeping & {
   readonly environmentOf: (location_name: string) => Program['environment']
   /** The path as it was typed. */
   readonly module: string
+  /** Why newer code must not take the place of the older; undefined: it may. It is not asked about the first load. */
+  readonly refusalOf: (source: DeploySource) => Promise<string | undefined>
   readonly onServing: (source: DeploySource, cause: Cause) => void
   readonly slow_after_ms?: number
 }
@@ -42,7 +45,7 @@ const PROBLEM_CHARACTERS_MAX = 2_000
 type Loaded = { readonly child: Child; readonly source: DeploySource }
 
 export function keepWorker(program: Omit<Program, 'environment'>, keeping: WorkerKeeping): KeptWorker {
-  const { say, records, module, onServing, stop_grace_ms = STOP_GRACE_MS, slow_after_ms = SLOW_AFTER_MS } = keeping
+  const { say, records, module, refusalOf, onServing, stop_grace_ms = STOP_GRACE_MS, slow_after_ms = SLOW_AFTER_MS } = keeping
   const stopping = new AbortController()
   const { signal } = stopping
   const backOff = createBackOff()
@@ -74,7 +77,7 @@ export function keepWorker(program: Omit<Program, 'environment'>, keeping: Worke
 
   async function loadAndSwitch(why: Cause): Promise<void> {
     cause = undefined
-    const loaded = await load()
+    const loaded = await load(why)
     const isServing = loaded !== undefined && (await switchTo(loaded, why))
     if (!isServing) records.remove(NEXT)
     // A newer change is loaded next.
@@ -86,7 +89,7 @@ export function keepWorker(program: Omit<Program, 'environment'>, keeping: Worke
     cause ??= why
   }
 
-  async function load(): Promise<Loaded | undefined> {
+  async function load(why: Cause): Promise<Loaded | undefined> {
     const child = startNext()
     loading = child
     const slow = setTimeout(() => say(slowSentence()), slow_after_ms)
@@ -100,17 +103,25 @@ export function keepWorker(program: Omit<Program, 'environment'>, keeping: Worke
       void child.ended.then(() => resolve(undefined))
     })
     clearTimeout(slow)
+    // A newer change kills the process, which ends the wait.
+    const gone = child.ended.then(() => undefined)
+    const refusal = source === undefined || why === 'start' ? undefined : await Promise.race([refusalOf(source), gone])
     loading = undefined
     // Killed for a newer change or by the shutdown, it says nothing of its code.
     const isOutdated = cause !== undefined || signal.aborted
     const isOther = source !== undefined && source.location_name !== location_name
-    if (source !== undefined && !isOther && !isOutdated) return { child, source }
+    const isRefused = refusal !== undefined
+    if (source !== undefined && !isRefused && !isOther && !isOutdated) return { child, source }
     child.kill()
     const how = await child.ended
+    if (isRefused) {
+      if (!isOutdated) report(refusal)
+      return undefined
+    }
     if (source !== undefined && isOther) {
       location_name = source.location_name
       // With the secret of that location.
-      return isOutdated ? undefined : load()
+      return isOutdated ? undefined : load(why)
     }
     if (!isOutdated) report(told.replace(/^servo: /, '') || `${module} could not be loaded: its worker ended (${how}).\n${wordsOf(child)}`)
     return undefined
