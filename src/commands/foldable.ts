@@ -9,9 +9,9 @@ import { type Problem, problem } from './problem.js'
 export function unfoldable(view: Pick<View, 'snapshot'> | undefined, drafts: readonly Draft[]): Problem | undefined {
   // A workspace without a pointer may get its first turn from any version.
   const fold_version = view?.snapshot.revision.fold_version ?? 1
-  const unknown = drafts.find(({ event_type }) => foldedSince(event_type) > fold_version)
+  const unknown = drafts.find(({ event_type, event_version }) => foldedSince(event_type, event_version) > fold_version)
   if (unknown === undefined) return undefined
-  const since = foldedSince(unknown.event_type)
+  const since = foldedSince(unknown.event_type, unknown.event_version)
   const stands = view === undefined ? 'no turn of this workspace has published yet' : `the workspace is at fold version ${fold_version}`
   return problem(
     'not-ready',

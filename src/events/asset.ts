@@ -8,14 +8,16 @@ import {
   RETRY_FACTOR_MAX,
   TASK_PARTITIONS_MAX,
 } from '../core/limits.js'
-import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
+import { COMMANDED_BY, defineEvent, type EventsIn, eventsByType } from './envelope.js'
+import * as example from './example-asset.js'
 import { partitions } from './partitions.js'
 import { count, dependency, id, integer, json, longCount, type Parsed, positiveCount, priority, seconds, tags, text } from './value.js'
 
 const definitionCount = integer(0, LOCATION_DEFINITIONS_MAX)
 
-export const CODE_LOCATION_DEPLOYED = defineEvent({
+const CODE_LOCATION_DEPLOYED = defineEvent({
   event_type: 'CodeLocationDeployed',
+  example: example.CODE_LOCATION_DEPLOYED,
   payload: z.object({
     location_name: id('name'),
     content_sha256: id('sha256'),
@@ -70,6 +72,7 @@ export type AssetDefinition = Parsed<typeof assetDefinition>
 
 export const ASSET_DEFINED = defineEvent({
   event_type: 'AssetDefined',
+  example: example.ASSET_DEFINED,
   payload: z
     .object({
       location_name: id('name'),
@@ -85,24 +88,24 @@ export const ASSET_DEFINED = defineEvent({
   byte_limits: [{ member: 'definition', bytes_max: DEFINITION_BYTES_MAX }],
 })
 
-export const ASSET_REMOVED = defineEvent({
+const ASSET_REMOVED = defineEvent({
   event_type: 'AssetRemoved',
+  example: example.ASSET_REMOVED,
   payload: z.object({ location_name: id('name'), asset_key: id('asset_key'), ...COMMANDED_BY }),
   basis: z.object({ definition_hash: id('sha256') }),
 })
 
-export const POOL_DEFINED = defineEvent({
+const POOL_DEFINED = defineEvent({
   event_type: 'PoolDefined',
+  example: example.POOL_DEFINED,
   payload: z.object({ pool_key: id('pool_key'), max_running: count, ...COMMANDED_BY }),
 })
 
-export const POOL_REMOVED = defineEvent({
+const POOL_REMOVED = defineEvent({
   event_type: 'PoolRemoved',
+  example: example.POOL_REMOVED,
   payload: z.object({ pool_key: id('pool_key'), ...COMMANDED_BY }),
 })
 
-export type CodeLocationDeployed = EventOfSchema<typeof CODE_LOCATION_DEPLOYED>
-export type AssetDefined = EventOfSchema<typeof ASSET_DEFINED>
-export type AssetRemoved = EventOfSchema<typeof ASSET_REMOVED>
-export type PoolDefined = EventOfSchema<typeof POOL_DEFINED>
-export type PoolRemoved = EventOfSchema<typeof POOL_REMOVED>
+export const ASSET_EVENTS = eventsByType(CODE_LOCATION_DEPLOYED, ASSET_DEFINED, ASSET_REMOVED, POOL_DEFINED, POOL_REMOVED)
+export type AssetEvent = EventsIn<typeof ASSET_EVENTS>

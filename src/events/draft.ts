@@ -7,9 +7,11 @@ import type { LedgerEvent } from './event.js'
 
 type Stamped = 'event_id' | 'event_version' | 'timestamp' | 'source' | 'tenant_id' | 'workspace_id' | 'causation_id' | 'traceparent'
 
-type DraftOf<Event> = Event extends LedgerEvent ? Omit<Event, Stamped> & { readonly caused_by?: number } : never
+type DraftOf<Event> = Event extends LedgerEvent
+  ? Omit<Event, Stamped> & { readonly event_version?: Event['event_version']; readonly caused_by?: number }
+  : never
 
-/** `caused_by` is the position in the same batch of what it depends on. */
+/** `caused_by` is the position in the same batch of what it depends on. It is of version 1 unless it says another. */
 export type Draft = DraftOf<LedgerEvent>
 
 export type Stamp = {
@@ -31,7 +33,7 @@ export function stampDrafts(drafts: readonly Draft[], stamp: Stamp): readonly Le
     return {
       ...draft,
       event_id: ids[index] as string,
-      event_version: 1,
+      event_version: draft.event_version ?? 1,
       timestamp: instantText(now),
       source,
       tenant_id,

@@ -5,121 +5,33 @@ import { z } from 'zod'
 import { boundedJsonBytes, canonicalBytes, JSON_DEPTH_MAX } from '../core/canonical.js'
 import type { Scope } from '../core/ids.js'
 import { EVENT_BYTES_MAX } from '../core/limits.js'
-import {
-  ASSET_DEFINED,
-  ASSET_REMOVED,
-  type AssetDefined,
-  type AssetRemoved,
-  CODE_LOCATION_DEPLOYED,
-  type CodeLocationDeployed,
-  POOL_DEFINED,
-  POOL_REMOVED,
-  type PoolDefined,
-  type PoolRemoved,
-} from './asset.js'
-import type { EventSchema } from './envelope.js'
-import { EXAMPLES } from './example.js'
+import { ASSET_EVENTS } from './asset.js'
+import type { EventSchema, EventsIn } from './envelope.js'
 import { faultOf, ruleOf } from './fault.js'
-import { RETENTION_CHANGED, type RetentionChanged } from './retention.js'
-import {
-  PLAN_CREATED,
-  PLAN_FAILED,
-  type PlanCreated,
-  type PlanFailed,
-  RUN_CANCEL_REQUESTED,
-  RUN_REQUESTED,
-  type RunCancelRequested,
-  type RunRequested,
-} from './run.js'
-import {
-  SCHEDULE_DEFINED,
-  SCHEDULE_REMOVED,
-  SCHEDULE_STATUS_CHANGED,
-  SCHEDULE_TICKED,
-  type ScheduleDefined,
-  type ScheduleRemoved,
-  type ScheduleStatusChanged,
-  type ScheduleTicked,
-} from './schedule.js'
-import {
-  ATTEMPT_LOST,
-  type AttemptLost,
-  DISPATCH_ENQUEUED,
-  DISPATCH_REQUESTED,
-  type DispatchEnqueued,
-  type DispatchRequested,
-  TASK_FINISHED,
-  TASK_HEARTBEAT,
-  TASK_STARTED,
-  type TaskFinished,
-  type TaskHeartbeat,
-  type TaskStarted,
-} from './task.js'
+import { RETENTION_EVENTS } from './retention.js'
+import { RUN_EVENTS } from './run.js'
+import { SCHEDULE_EVENTS } from './schedule.js'
+import { TASK_EVENTS } from './task.js'
 
-export type LedgerEvent =
-  | CodeLocationDeployed
-  | AssetDefined
-  | AssetRemoved
-  | PoolDefined
-  | PoolRemoved
-  | RetentionChanged
-  | ScheduleDefined
-  | ScheduleRemoved
-  | ScheduleStatusChanged
-  | ScheduleTicked
-  | RunRequested
-  | RunCancelRequested
-  | PlanCreated
-  | PlanFailed
-  | DispatchRequested
-  | DispatchEnqueued
-  | TaskStarted
-  | TaskHeartbeat
-  | TaskFinished
-  | AttemptLost
+const SCHEMAS = { ...ASSET_EVENTS, ...RETENTION_EVENTS, ...SCHEDULE_EVENTS, ...RUN_EVENTS, ...TASK_EVENTS }
 
-export type EventType = LedgerEvent['event_type']
-export type EventOf<Type extends EventType> = Extract<LedgerEvent, { readonly event_type: Type }>
+export type EventType = keyof typeof SCHEMAS
+export type EventOf<Type extends EventType> = EventsIn<Pick<typeof SCHEMAS, Type>>
+export type LedgerEvent = EventOf<EventType>
 
-const SCHEMAS = {
-  CodeLocationDeployed: [CODE_LOCATION_DEPLOYED],
-  AssetDefined: [ASSET_DEFINED],
-  AssetRemoved: [ASSET_REMOVED],
-  PoolDefined: [POOL_DEFINED],
-  PoolRemoved: [POOL_REMOVED],
-  RetentionChanged: [RETENTION_CHANGED],
-  ScheduleDefined: [SCHEDULE_DEFINED],
-  ScheduleRemoved: [SCHEDULE_REMOVED],
-  ScheduleStatusChanged: [SCHEDULE_STATUS_CHANGED],
-  ScheduleTicked: [SCHEDULE_TICKED],
-  RunRequested: [RUN_REQUESTED],
-  RunCancelRequested: [RUN_CANCEL_REQUESTED],
-  PlanCreated: [PLAN_CREATED],
-  PlanFailed: [PLAN_FAILED],
-  DispatchRequested: [DISPATCH_REQUESTED],
-  DispatchEnqueued: [DISPATCH_ENQUEUED],
-  TaskStarted: [TASK_STARTED],
-  TaskHeartbeat: [TASK_HEARTBEAT],
-  TaskFinished: [TASK_FINISHED],
-  AttemptLost: [ATTEMPT_LOST],
-} as const satisfies { readonly [Type in EventType]: readonly EventSchema[] }
+/** The schemas of a type, oldest version first. */
+const versionsOf = (event_type: EventType): readonly EventSchema[] => SCHEMAS[event_type]
 
-/** What older folds do not know: said to one, it would be quarantined for good (DATA section 7). */
-const FOLDED_SINCE: { readonly [Type in EventType]?: number } = {
-  ScheduleDefined: 3,
-  ScheduleRemoved: 3,
-  ScheduleStatusChanged: 3,
-  ScheduleTicked: 3,
-  RetentionChanged: 4,
-}
-/** The first fold version that knows the type. */
-export const foldedSince = (event_type: EventType): number => FOLDED_SINCE[event_type] ?? 1
+/** The first fold version that knows this version of the type. What is said without a version is of the first one. */
+export const foldedSince = (event_type: EventType, event_version = 1): number =>
+  versionsOf(event_type).find((schema) => schema.event_version === event_version)?.folded_since ?? Number.POSITIVE_INFINITY
 
 export const EVENT_TYPES = Object.keys(SCHEMAS) as readonly EventType[]
 export const isEventType = (text: string): text is EventType => Object.hasOwn(SCHEMAS, text)
 
 /** The golden example of an event type, ready to be edited. */
-export const exampleOf = <Type extends EventType>(event_type: Type): EventOf<Type> => EXAMPLES[event_type] as unknown as EventOf<Type>
+export const exampleOf = <Type extends EventType>(event_type: Type): EventOf<Type> =>
+  versionsOf(event_type).at(-1)?.example as unknown as EventOf<Type>
 
 export type QuarantineReason =
   | 'BAD_JSON'

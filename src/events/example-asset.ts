@@ -1,8 +1,6 @@
 // The frozen examples of what events say of deploys, assets and pools: their part of the story in example.ts.
 
-import type { AssetDefined, AssetRemoved, CodeLocationDeployed, PoolDefined, PoolRemoved } from './asset.js'
-
-export const CODE_LOCATION_DEPLOYED: CodeLocationDeployed = {
+export const CODE_LOCATION_DEPLOYED = {
   event_id: '01JHMNXBA052H5V769WCPC1YK5',
   event_type: 'CodeLocationDeployed',
   event_version: 1,
@@ -26,9 +24,9 @@ export const CODE_LOCATION_DEPLOYED: CodeLocationDeployed = {
     sensor_count: 0,
     requested_by: 'user:1',
   },
-}
+} as const
 
-export const ASSET_DEFINED: AssetDefined = {
+export const ASSET_DEFINED = {
   event_id: '01JHMNXBA0SPEEGVS935ZGSRZQ',
   event_type: 'AssetDefined',
   event_version: 1,
@@ -60,9 +58,9 @@ export const ASSET_DEFINED: AssetDefined = {
     },
     requested_by: 'user:1',
   },
-}
+} as const
 
-export const ASSET_REMOVED: AssetRemoved = {
+export const ASSET_REMOVED = {
   event_id: '01JHMR6K20MBXZ59DG0AQX72KE',
   event_type: 'AssetRemoved',
   event_version: 1,
@@ -79,9 +77,9 @@ export const ASSET_REMOVED: AssetRemoved = {
     requested_by: 'user:1',
     reason: 'Replaced by analytics.summary.',
   },
-}
+} as const
 
-export const POOL_DEFINED: PoolDefined = {
+export const POOL_DEFINED = {
   event_id: '01JHMNXBA0ARW3B6348WTBW7TC',
   event_type: 'PoolDefined',
   event_version: 1,
@@ -96,9 +94,9 @@ export const POOL_DEFINED: PoolDefined = {
     requested_by: 'user:1',
     reason: 'The warehouse has four slots.',
   },
-}
+} as const
 
-export const POOL_REMOVED: PoolRemoved = {
+export const POOL_REMOVED = {
   event_id: '01JHMR6K20JYY6WSHEEZDXXD40',
   event_type: 'PoolRemoved',
   event_version: 1,
@@ -108,4 +106,4 @@ export const POOL_REMOVED: PoolRemoved = {
   workspace_id: 'prod',
   idempotency_key: 'pool_def:pool:warehouse:removed:pool-2025-01-15-b',
   payload: { pool_key: 'pool:warehouse', requested_by: 'user:1' },
-}
+} as const

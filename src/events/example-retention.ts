@@ -1,8 +1,6 @@
 // The frozen example of a change of how long things are kept: its part of the story in example.ts.
 
-import type { RetentionChanged } from './retention.js'
-
-export const RETENTION_CHANGED: RetentionChanged = {
+export const RETENTION_CHANGED = {
   event_id: '01JHMR8DN0Q5V2X9B4N7K1M3ZD',
   event_type: 'RetentionChanged',
   event_version: 1,
@@ -16,4 +14,4 @@ export const RETENTION_CHANGED: RetentionChanged = {
     requested_by: 'user:1',
     reason: 'Partners send again for two weeks.',
   },
-}
+} as const

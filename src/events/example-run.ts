@@ -1,8 +1,6 @@
 // The frozen examples of what events say of runs and their plans: their part of the story in example.ts.
 
-import type { PlanCreated, PlanFailed, RunCancelRequested, RunRequested } from './run.js'
-
-export const RUN_REQUESTED: RunRequested = {
+export const RUN_REQUESTED = {
   event_id: '01JHMPFN80JC1DHBK8GS5PA08V',
   event_type: 'RunRequested',
   event_version: 1,
@@ -23,9 +21,9 @@ export const RUN_REQUESTED: RunRequested = {
     priority: 0,
     trigger: { type: 'SCHEDULE', schedule_id: '01JZ8M5Q3R7T9V0W2X4Y6ZABCD', tick_id: '01JZ8M5Q3R7T9V0W2X4Y6ZABCD:1736935200' },
   },
-}
+} as const
 
-export const RUN_CANCEL_REQUESTED: RunCancelRequested = {
+export const RUN_CANCEL_REQUESTED = {
   event_id: '01JHMPGJHGXC7RGG2QN1Z0PETH',
   event_type: 'RunCancelRequested',
   event_version: 1,
@@ -36,9 +34,9 @@ export const RUN_CANCEL_REQUESTED: RunCancelRequested = {
   idempotency_key: 'runcancel:run_ywyvhmgqjsi3naar7smdnlfsve:cancel-2025-01-15',
   correlation_id: 'run_ywyvhmgqjsi3naar7smdnlfsve',
   payload: { run_id: 'run_ywyvhmgqjsi3naar7smdnlfsve', requested_by: 'user:1', reason: 'Yesterday came in late.' },
-}
+} as const
 
-export const PLAN_CREATED: PlanCreated = {
+export const PLAN_CREATED = {
   event_id: '01JHMPFN80FMEQHZ95XYH76WME',
   event_type: 'PlanCreated',
   event_version: 1,
@@ -61,9 +59,9 @@ export const PLAN_CREATED: PlanCreated = {
     ],
     tasks: [{ k: 'analytics.daily_summary', d: 0, p: { keys: ['2025-01-14'] }, n: 1 }],
   },
-}
+} as const
 
-export const PLAN_FAILED: PlanFailed = {
+export const PLAN_FAILED = {
   event_id: '01JHMPFN80J76FE8VGE1ET66K6',
   event_type: 'PlanFailed',
   event_version: 1,
@@ -79,4 +77,4 @@ export const PLAN_FAILED: PlanFailed = {
     run_id: 'run_ywyvhmgqjsi3naar7smdnlfsve',
     error: { code: 'BAD_PARTITION', message: '2025-01-14 is no partition of analytics.daily_summary.', retryable: false },
   },
-}
+} as const

@@ -1,9 +1,7 @@
 // The frozen examples of what events say of schedules: their part of the story in example.ts. The tick is that of the
 // run in example-run.ts.
 
-import type { ScheduleDefined, ScheduleRemoved, ScheduleStatusChanged, ScheduleTicked } from './schedule.js'
-
-export const SCHEDULE_DEFINED: ScheduleDefined = {
+export const SCHEDULE_DEFINED = {
   event_id: '01JHMP6G90V3K8W2N5T7XA4C9D',
   event_type: 'ScheduleDefined',
   event_version: 1,
@@ -35,9 +33,9 @@ export const SCHEDULE_DEFINED: ScheduleDefined = {
     },
     requested_by: 'user:1',
   },
-}
+} as const
 
-export const SCHEDULE_TICKED: ScheduleTicked = {
+export const SCHEDULE_TICKED = {
   event_id: '01JHMPFN80B6E1H4M9Q3S7V2YZ',
   event_type: 'ScheduleTicked',
   event_version: 1,
@@ -68,9 +66,9 @@ export const SCHEDULE_TICKED: ScheduleTicked = {
     definition_version: 1,
     assets: { keys: ['analytics.daily_summary'] },
   },
-}
+} as const
 
-export const SCHEDULE_STATUS_CHANGED: ScheduleStatusChanged = {
+export const SCHEDULE_STATUS_CHANGED = {
   event_id: '01JHMQM9401R5T8W3Z6B9E2G4J',
   event_type: 'ScheduleStatusChanged',
   event_version: 1,
@@ -86,9 +84,9 @@ export const SCHEDULE_STATUS_CHANGED: ScheduleStatusChanged = {
     requested_by: 'user:1',
     reason: 'The warehouse is under maintenance.',
   },
-}
+} as const
 
-export const SCHEDULE_REMOVED: ScheduleRemoved = {
+export const SCHEDULE_REMOVED = {
   event_id: '01JHMR6K20N4Q7T0X3A6D9F2HK',
   event_type: 'ScheduleRemoved',
   event_version: 1,
@@ -99,4 +97,4 @@ export const SCHEDULE_REMOVED: ScheduleRemoved = {
   idempotency_key: 'schedule_removed:01JZ8M5Q3R7T9V0W2X4Y6ZABCD:deploy-2025-01-15-b',
   correlation_id: 'deploy-2025-01-15-b',
   payload: { schedule_id: '01JZ8M5Q3R7T9V0W2X4Y6ZABCD', requested_by: 'user:1' },
-}
+} as const

@@ -1,8 +1,6 @@
 // The frozen examples of what events say of tasks and their attempts: their part of the story in example.ts.
 
-import type { AttemptLost, DispatchEnqueued, DispatchRequested, TaskFinished, TaskHeartbeat, TaskStarted } from './task.js'
-
-export const DISPATCH_REQUESTED: DispatchRequested = {
+export const DISPATCH_REQUESTED = {
   event_id: '01JHMPFN80SC1X7M218BFV69HZ',
   event_type: 'DispatchRequested',
   event_version: 1,
@@ -27,9 +25,9 @@ export const DISPATCH_REQUESTED: DispatchRequested = {
     location_name: 'analytics',
     worker_queue: 'default',
   },
-}
+} as const
 
-export const DISPATCH_ENQUEUED: DispatchEnqueued = {
+export const DISPATCH_ENQUEUED = {
   event_id: '01JHMPFNWA18HCVGV3MDPSCP9A',
   event_type: 'DispatchEnqueued',
   event_version: 1,
@@ -46,9 +44,9 @@ export const DISPATCH_ENQUEUED: DispatchEnqueued = {
     attempt_id: '3AYAGXAP8KGYKNN09WMD8HK6EN',
     port: 'DIRECT',
   },
-}
+} as const
 
-export const TASK_STARTED: TaskStarted = {
+export const TASK_STARTED = {
   event_id: '01JHMPFPDGEX9DNFN8KYP1ABT5',
   event_type: 'TaskStarted',
   event_version: 1,
@@ -69,9 +67,9 @@ export const TASK_STARTED: TaskStarted = {
     code_version: '2025.01.15',
     worker_started_at: '2025-01-15T10:00:01.100Z',
   },
-}
+} as const
 
-export const TASK_HEARTBEAT: TaskHeartbeat = {
+export const TASK_HEARTBEAT = {
   event_id: '01JHMPG9R82C0RXEPPANT8XZAN',
   event_type: 'TaskHeartbeat',
   event_version: 1,
@@ -91,9 +89,9 @@ export const TASK_HEARTBEAT: TaskHeartbeat = {
     seq: 1,
     progress: { done: 400, total: 1204, message: '400 of 1204 rows' },
   },
-}
+} as const
 
-export const TASK_FINISHED: TaskFinished = {
+export const TASK_FINISHED = {
   event_id: '01JHMPHVJ00CKQMC6NE9KEJRAX',
   event_type: 'TaskFinished',
   event_version: 1,
@@ -117,9 +115,9 @@ export const TASK_FINISHED: TaskFinished = {
     metadata: { rows: 1204, table: 'analytics.daily_summary' },
     worker_finished_at: '2025-01-15T10:01:11.900Z',
   },
-}
+} as const
 
-export const ATTEMPT_LOST: AttemptLost = {
+export const ATTEMPT_LOST = {
   event_id: '01JHMPJRVGQJD0QFM2XQ5QRW95',
   event_type: 'AttemptLost',
   event_version: 1,
@@ -137,4 +135,4 @@ export const ATTEMPT_LOST: AttemptLost = {
     attempt_id: '3AYAGXAP8KGYKNN09WMD8HK6EN',
     reason: 'HEARTBEAT',
   },
-}
+} as const

@@ -12,7 +12,8 @@ import {
   RETENTION_DAYS_MAX,
   RETENTION_DAYS_MIN,
 } from '../core/retention-limits.js'
-import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
+import { COMMANDED_BY, defineEvent, type EventsIn, eventsByType } from './envelope.js'
+import * as example from './example-retention.js'
 
 /** Which numbers each setting may have, and what goes wrong with others. */
 export const RETENTION_BOUNDS = {
@@ -63,9 +64,12 @@ export const retentionChanges = {
   as_of_hours_days: setting('as_of_hours_days'),
 }
 
-export const RETENTION_CHANGED = defineEvent({
+const RETENTION_CHANGED = defineEvent({
   event_type: 'RetentionChanged',
+  folded_since: 4,
+  example: example.RETENTION_CHANGED,
   payload: z.object({ settings: z.object(retentionChanges), ...COMMANDED_BY }),
 })
 
-export type RetentionChanged = EventOfSchema<typeof RETENTION_CHANGED>
+export const RETENTION_EVENTS = eventsByType(RETENTION_CHANGED)
+export type RetentionEvent = EventsIn<typeof RETENTION_EVENTS>

@@ -9,7 +9,8 @@ import {
   RUN_TASKS_MAX,
   TASK_PARTITIONS_MAX,
 } from '../core/limits.js'
-import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
+import { COMMANDED_BY, defineEvent, type EventsIn, eventsByType } from './envelope.js'
+import * as example from './example-run.js'
 import { assets, count, errorValue, id, integer, listReference, type Parsed, priority, selector, tags } from './value.js'
 
 const trigger = z.object({
@@ -32,8 +33,9 @@ const definitionPins = z.union(
 )
 export type DefinitionPins = Parsed<typeof definitionPins>
 
-export const RUN_REQUESTED = defineEvent({
+const RUN_REQUESTED = defineEvent({
   event_type: 'RunRequested',
+  example: example.RUN_REQUESTED,
   payload: z.object({
     run_key: id('text'),
     run_id: id('text'),
@@ -54,8 +56,9 @@ export const RUN_REQUESTED = defineEvent({
   }),
 })
 
-export const RUN_CANCEL_REQUESTED = defineEvent({
+const RUN_CANCEL_REQUESTED = defineEvent({
   event_type: 'RunCancelRequested',
+  example: example.RUN_CANCEL_REQUESTED,
   payload: z.object({ run_id: id('text'), ...COMMANDED_BY }),
 })
 
@@ -124,10 +127,11 @@ function planPageFault({ page, pages, task_offset, task_count, definitions, task
   return undefined
 }
 
-export const PLAN_CREATED = defineEvent({ event_type: 'PlanCreated', payload: planPage, basis: planBasis })
+const PLAN_CREATED = defineEvent({ event_type: 'PlanCreated', example: example.PLAN_CREATED, payload: planPage, basis: planBasis })
 
-export const PLAN_FAILED = defineEvent({
+const PLAN_FAILED = defineEvent({
   event_type: 'PlanFailed',
+  example: example.PLAN_FAILED,
   payload: z.object({
     run_id: id('text'),
     error: errorValue.extend({ code: z.enum(['CYCLE', 'UNKNOWN_ASSET', 'NO_PARTITIONS', 'BAD_PARTITION', 'PLAN_TOO_LARGE']) }),
@@ -135,7 +139,5 @@ export const PLAN_FAILED = defineEvent({
   basis: planBasis,
 })
 
-export type RunRequested = EventOfSchema<typeof RUN_REQUESTED>
-export type RunCancelRequested = EventOfSchema<typeof RUN_CANCEL_REQUESTED>
-export type PlanCreated = EventOfSchema<typeof PLAN_CREATED>
-export type PlanFailed = EventOfSchema<typeof PLAN_FAILED>
+export const RUN_EVENTS = eventsByType(RUN_REQUESTED, RUN_CANCEL_REQUESTED, PLAN_CREATED, PLAN_FAILED)
+export type RunEvent = EventsIn<typeof RUN_EVENTS>

@@ -15,7 +15,8 @@ import {
   SHORT_TEXT_CHARACTERS_MAX,
 } from '../core/limits.js'
 import { instantMs } from '../core/time.js'
-import { COMMANDED_BY, defineEvent, type EventOfSchema } from './envelope.js'
+import { COMMANDED_BY, defineEvent, type EventsIn, eventsByType } from './envelope.js'
+import * as example from './example-schedule.js'
 import {
   assets,
   count,
@@ -74,8 +75,10 @@ export const SCHEDULE_DEFAULTS = {
   default_status: 'ACTIVE',
 } as const satisfies Partial<ScheduleDefinition>
 
-export const SCHEDULE_DEFINED = defineEvent({
+const SCHEDULE_DEFINED = defineEvent({
   event_type: 'ScheduleDefined',
+  folded_since: 3,
+  example: example.SCHEDULE_DEFINED,
   payload: z.object({
     schedule_id: id('ulid'),
     schedule_name: id('name'),
@@ -90,13 +93,17 @@ export const SCHEDULE_DEFINED = defineEvent({
   byte_limits: [{ member: 'definition', bytes_max: DEFINITION_BYTES_MAX }],
 })
 
-export const SCHEDULE_REMOVED = defineEvent({
+const SCHEDULE_REMOVED = defineEvent({
   event_type: 'ScheduleRemoved',
+  folded_since: 3,
+  example: example.SCHEDULE_REMOVED,
   payload: z.object({ schedule_id: id('ulid'), ...COMMANDED_BY }),
 })
 
-export const SCHEDULE_STATUS_CHANGED = defineEvent({
+const SCHEDULE_STATUS_CHANGED = defineEvent({
   event_type: 'ScheduleStatusChanged',
+  folded_since: 3,
+  example: example.SCHEDULE_STATUS_CHANGED,
   payload: z.object({ schedule_id: id('ulid'), to: z.enum(['ACTIVE', 'PAUSED']), ...COMMANDED_BY }),
   optional_basis: z.object({ expected_state_version: longCount }),
 })
@@ -194,8 +201,10 @@ function decisionFault({ kind, from, to, ticks, skipped: rest }: Decision) {
 const cronBasis = z.object({ expected_state_version: longCount, state_event_id: id('ulid').exactOptional() })
 
 /** One decision for an interval: the instants that run, and at most one counted row for those that do not. */
-export const SCHEDULE_TICKED = defineEvent({
+const SCHEDULE_TICKED = defineEvent({
   event_type: 'ScheduleTicked',
+  folded_since: 3,
+  example: example.SCHEDULE_TICKED,
   payload: decision,
   /** A CRON one rests on the state, a MANUAL one on the definition alone: ticks of the clock do not make it stale. The event that made
    *  the state is named too: when the first of two decisions is refused, another event may have made the version that the second
@@ -205,10 +214,8 @@ export const SCHEDULE_TICKED = defineEvent({
   }),
 })
 
-export type ScheduleDefined = EventOfSchema<typeof SCHEDULE_DEFINED>
-export type ScheduleRemoved = EventOfSchema<typeof SCHEDULE_REMOVED>
-export type ScheduleStatusChanged = EventOfSchema<typeof SCHEDULE_STATUS_CHANGED>
-export type ScheduleTicked = EventOfSchema<typeof SCHEDULE_TICKED>
+export const SCHEDULE_EVENTS = eventsByType(SCHEDULE_DEFINED, SCHEDULE_REMOVED, SCHEDULE_STATUS_CHANGED, SCHEDULE_TICKED)
+export type ScheduleEvent = EventsIn<typeof SCHEDULE_EVENTS>
 
 /** Whether the two fire at the same instants by what they say; the order of expressions says nothing. */
 export const hasSameTimes = (

@@ -2,7 +2,8 @@
 
 import { z } from 'zod'
 import { PROGRESS_MESSAGE_CHARACTERS_MAX, TASK_METADATA_BYTES_MAX } from '../core/limits.js'
-import { defineEvent, type EventOfSchema } from './envelope.js'
+import { defineEvent, type EventsIn, eventsByType } from './envelope.js'
+import * as example from './example-task.js'
 import { FAILURE_HAS_ERROR, SUCCESS_HAS_MATERIALIZATION } from './outcome-rule.js'
 import { count, errorValue, id, instant, json, longCount, positiveCount, seconds, text, textOf } from './value.js'
 
@@ -11,8 +12,9 @@ const IDS = { run_id: id('text'), task_key: id('task_key'), attempt: positiveCou
 /** The revision that the worker's envelope came from: the API says nothing about an attempt before it has seen it. */
 const seenSequence = z.object({ sequence: longCount })
 
-export const DISPATCH_REQUESTED = defineEvent({
+const DISPATCH_REQUESTED = defineEvent({
   event_type: 'DispatchRequested',
+  example: example.DISPATCH_REQUESTED,
   payload: z.object({
     ...IDS,
     secret_key_id: id('text'),
@@ -23,13 +25,15 @@ export const DISPATCH_REQUESTED = defineEvent({
   basis: z.object({ task_state: z.enum(['READY', 'RETRY_WAIT']), previous_attempt: count, definition_hash: id('sha256') }),
 })
 
-export const DISPATCH_ENQUEUED = defineEvent({
+const DISPATCH_ENQUEUED = defineEvent({
   event_type: 'DispatchEnqueued',
+  example: example.DISPATCH_ENQUEUED,
   payload: z.object({ ...IDS, port: z.enum(['DIRECT', 'CLOUD_TASKS']) }),
 })
 
-export const TASK_STARTED = defineEvent({
+const TASK_STARTED = defineEvent({
   event_type: 'TaskStarted',
+  example: example.TASK_STARTED,
   payload: z.object({
     ...IDS,
     execution_id: id('ulid'),
@@ -40,8 +44,9 @@ export const TASK_STARTED = defineEvent({
   basis: seenSequence,
 })
 
-export const TASK_HEARTBEAT = defineEvent({
+const TASK_HEARTBEAT = defineEvent({
   event_type: 'TaskHeartbeat',
+  example: example.TASK_HEARTBEAT,
   payload: z.object({
     ...IDS,
     execution_id: id('ulid'),
@@ -57,8 +62,9 @@ export const TASK_HEARTBEAT = defineEvent({
   basis: seenSequence,
 })
 
-export const TASK_FINISHED = defineEvent({
+const TASK_FINISHED = defineEvent({
   event_type: 'TaskFinished',
+  example: example.TASK_FINISHED,
   payload: z
     .object({
       ...IDS,
@@ -83,8 +89,9 @@ export const TASK_FINISHED = defineEvent({
   byte_limits: [{ member: 'metadata', bytes_max: TASK_METADATA_BYTES_MAX }],
 })
 
-export const ATTEMPT_LOST = defineEvent({
+const ATTEMPT_LOST = defineEvent({
   event_type: 'AttemptLost',
+  example: example.ATTEMPT_LOST,
   payload: z.object({
     ...IDS,
     reason: z.enum(['START_DEADLINE', 'HEARTBEAT', 'TIMEOUT', 'HANDOVER_REFUSED', 'CANCEL_GRACE']),
@@ -98,9 +105,5 @@ export const ATTEMPT_LOST = defineEvent({
   basis: z.object({ task_state: z.enum(['DISPATCHED', 'RUNNING']), deadline_at: instant.exactOptional() }),
 })
 
-export type DispatchRequested = EventOfSchema<typeof DISPATCH_REQUESTED>
-export type DispatchEnqueued = EventOfSchema<typeof DISPATCH_ENQUEUED>
-export type TaskStarted = EventOfSchema<typeof TASK_STARTED>
-export type TaskHeartbeat = EventOfSchema<typeof TASK_HEARTBEAT>
-export type TaskFinished = EventOfSchema<typeof TASK_FINISHED>
-export type AttemptLost = EventOfSchema<typeof ATTEMPT_LOST>
+export const TASK_EVENTS = eventsByType(DISPATCH_REQUESTED, DISPATCH_ENQUEUED, TASK_STARTED, TASK_HEARTBEAT, TASK_FINISHED, ATTEMPT_LOST)
+export type TaskEvent = EventsIn<typeof TASK_EVENTS>
