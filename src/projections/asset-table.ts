@@ -9,6 +9,7 @@ export const POOLS = defineTable({
   name: 'pools',
   key: ['pool_key'],
   residency: 'whole',
+  expiry: { column: 'expires_at' },
   columns: {
     pool_key: column.string,
     max_running: column.optional.int32,

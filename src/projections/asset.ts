@@ -2,11 +2,11 @@
 
 import { assert } from '../core/errors.js'
 import { LOCATION_SLOTS_DEFAULT } from '../core/limits.js'
-import type { EventOf, LedgerEvent } from '../events/event.js'
+import type { EventOf } from '../events/event.js'
 import type { AssetDefinitionRow } from './asset-table.js'
+import type { DeployedLocations, DeployJudge } from './folds/event-fold.js'
 import { type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { ensureLocationPool } from './pool.js'
-import { scheduleJudge } from './schedule-judge.js'
 import { DEFINITION_MACHINE, nextStates } from './state-machine.js'
 import type { KeyedRow } from './tables.js'
 import type { WorkingSet } from './working-set.js'
@@ -15,45 +15,30 @@ export const keysOfAssetDefined = ({ payload }: EventOf<'AssetDefined'>): readon
   { table: 'asset_definitions', key: [payload.asset_key, payload.definition_hash] },
 ]
 
-const locationVersion = (rows: WorkingSet, location_name: string): number =>
+export const locationVersion = (rows: WorkingSet, location_name: string): number =>
   rows.get('code_locations', location_name)?.location_version ?? 0
 
-/** A deploy is taken whole or not at all: what is wrong with its parts, by their place in the batch, before any part of it
- *  is folded. undefined: nothing is, or the batch is no deploy. */
-export function judgeDeploy(rows: WorkingSet, batch: readonly (LedgerEvent | undefined)[]): ReadonlyMap<number, Refusal> | undefined {
-  const isDeploy = batch.some((event) => event?.event_type === 'CodeLocationDeployed')
-  if (!isDeploy) return undefined
-  // What the parts before would have changed: the batch is judged as it would be folded.
-  const versions = new Map<string, number>()
+/** Definitions and removals of assets in a deploy, each judged by the owners that the parts before it will have left. */
+export function assetJudge(rows: WorkingSet, { versionOf }: DeployedLocations): ReturnType<DeployJudge> {
   const owners = new Map<string, Owner>()
-  const versionOf = (location_name: string) => versions.get(location_name) ?? locationVersion(rows, location_name)
   const ownerOf = (asset_key: string): Owner => (owners.has(asset_key) ? owners.get(asset_key) : rows.currentDefinition(asset_key))
-  const faults = new Map<number, Refusal>()
-  const schedules = scheduleJudge(rows)
-  for (const [index, event] of batch.entries()) {
-    if (event?.event_type === 'CodeLocationDeployed') {
-      const { location_name } = event.payload
-      const version = versionOf(location_name)
-      if (event.basis.expected_location_version !== version) faults.set(index, staleLocation(location_name, version))
-      else versions.set(location_name, version + 1)
-    } else if (event?.event_type === 'AssetDefined' || event?.event_type === 'AssetRemoved') {
+  return {
+    judge(event) {
+      if (event.event_type !== 'AssetDefined' && event.event_type !== 'AssetRemoved') return undefined
       const { asset_key, location_name } = event.payload
       const owner = ownerOf(asset_key)
-      if (owner !== undefined && owner.location_name !== location_name) faults.set(index, ownedElsewhere(asset_key, owner.location_name))
-      else if (event.event_type === 'AssetRemoved') {
+      if (owner !== undefined && owner.location_name !== location_name) return ownedElsewhere(asset_key, owner.location_name)
+      if (event.event_type === 'AssetRemoved') {
         if (owner?.definition_hash === event.basis.definition_hash) owners.set(asset_key, undefined)
       } else if (versionOf(location_name) > 0) owners.set(asset_key, event.payload)
-    } else if (event?.event_type === 'ScheduleDefined' || event?.event_type === 'ScheduleRemoved') {
-      const fault = schedules.judge(event)
-      if (fault !== undefined) faults.set(index, fault)
-    }
+      return undefined
+    },
   }
-  return faults.size === 0 ? undefined : faults
 }
 
 type Owner = Pick<AssetDefinitionRow, 'location_name' | 'definition_hash'> | undefined
 
-const staleLocation = (location_name: string, location_version: number): Refusal =>
+export const staleLocation = (location_name: string, location_version: number): Refusal =>
   refusal('STALE_LOCATION', { location_name, location_version })
 const ownedElsewhere = (asset_key: string, location_name: string): Refusal => refusal('OWNED_ELSEWHERE', { asset_key, location_name })
 

@@ -9,6 +9,7 @@ export const RUN_KEY_INDEX = defineTable({
   key: ['run_key'],
   residency: 'on_disk',
   bloom: true,
+  expiry: { column: 'expires_at' },
   columns: {
     run_key: column.string,
     run_id: column.string,
@@ -45,7 +46,8 @@ export const IDEMPOTENCY_KEYS = defineTable({
   residency: 'on_disk',
   bloom: true,
   // A key that was applied is taken until it expires.
-  period: { column: 'folded_hour_at', unit_ms: HOUR_MS, keep_for: 'idempotency_hours', holds_key_once: true },
+  period: { column: 'folded_hour_at', unit_ms: HOUR_MS, holds_key_once: true },
+  expiry: { column: 'folded_hour_at', keep_for: 'idempotency_hours' },
   columns: {
     idempotency_key: column.string,
     event_id: column.string,
@@ -60,7 +62,8 @@ export const REFUSALS = defineTable({
   residency: 'on_disk',
   bloom: true,
   // What was refused may come again on another day, in another segment.
-  period: { column: 'folded_at', unit_ms: DAY_MS, keep_for: 'refusals_days', holds_key_once: false },
+  period: { column: 'folded_at', unit_ms: DAY_MS, holds_key_once: false },
+  expiry: { column: 'folded_at', keep_for: 'refusals_days' },
   columns: {
     idempotency_key: column.string,
     event_id: column.string,

@@ -1,6 +1,5 @@
 // What becomes of an event: applied, duplicate, refused or quarantined, and the rows that remember it.
 
-import { assertNever } from '../core/errors.js'
 import { floorTo, HOUR_MS } from '../core/time.js'
 import type { LedgerEvent } from '../events/event.js'
 import type { QuarantineReason } from './outcome-table.js'
@@ -105,8 +104,13 @@ export function rememberApplied(rows: WorkingSet, { idempotency_key, event_id, e
   rows.put('idempotency_keys', { idempotency_key, event_id, event_type, folded_hour_at, row_version: 0, last_event_id: event_id })
 }
 
-export function rememberRefused(rows: WorkingSet, event: LedgerEvent, { reason, detail }: Refusal, { context, at }: Moment): void {
-  const { entity_kind, entity_id } = entityOf(event)
+export function rememberRefused(
+  rows: WorkingSet,
+  event: LedgerEvent,
+  { entity_kind, entity_id }: { readonly entity_kind: string; readonly entity_id: string },
+  { reason, detail }: Refusal,
+  { context, at }: Moment,
+): void {
   rows.put('refusals', {
     idempotency_key: event.idempotency_key,
     event_id: event.event_id,
@@ -123,40 +127,6 @@ export function rememberRefused(rows: WorkingSet, event: LedgerEvent, { reason, 
     row_version: 0,
     last_event_id: event.event_id,
   })
-}
-
-/** What the event is about, for those who look refusals up. A task is named as in a path. */
-function entityOf({ event_type, payload, workspace_id }: LedgerEvent): { readonly entity_kind: string; readonly entity_id: string } {
-  switch (event_type) {
-    case 'CodeLocationDeployed':
-      return { entity_kind: 'CODE_LOCATION', entity_id: payload.location_name }
-    case 'AssetDefined':
-    case 'AssetRemoved':
-      return { entity_kind: 'ASSET', entity_id: payload.asset_key }
-    case 'PoolDefined':
-    case 'PoolRemoved':
-      return { entity_kind: 'POOL', entity_id: payload.pool_key }
-    case 'RetentionChanged':
-      return { entity_kind: 'WORKSPACE', entity_id: workspace_id }
-    case 'ScheduleDefined':
-    case 'ScheduleRemoved':
-    case 'ScheduleStatusChanged':
-    case 'ScheduleTicked':
-      return { entity_kind: 'SCHEDULE', entity_id: payload.schedule_id }
-    case 'RunRequested':
-    case 'RunCancelRequested':
-    case 'PlanCreated':
-    case 'PlanFailed':
-      return { entity_kind: 'RUN', entity_id: payload.run_id }
-    case 'DispatchRequested':
-    case 'DispatchEnqueued':
-    case 'TaskStarted':
-    case 'TaskHeartbeat':
-    case 'TaskFinished':
-    case 'AttemptLost':
-      return { entity_kind: 'TASK', entity_id: `${payload.run_id}/${payload.task_key}` }
-  }
-  return assertNever(event_type, 'The event type')
 }
 
 export function rememberQuarantined(rows: WorkingSet, entry: QuarantineEntry, index: number, context: FoldContext): EventOutcome {

@@ -5,7 +5,8 @@ import { isDerivedRunKey } from '../core/keys.js'
 import { AS_OF_HOURS_KEPT_DAYS, AS_OF_MINUTES_KEPT_HOURS } from '../core/limits.js'
 import { DAY_MS, floorTo, HOUR_MS } from '../core/time.js'
 import type { RetentionSetting } from '../events/retention.js'
-import type { AnyRow, LooseRow, TableName } from './tables.js'
+import type { ExpirySetting } from './table.js'
+import { type AnyRow, type LooseRow, type TableName, tableNamed } from './tables.js'
 
 /** Recorded in every revision, because what it decides must be decided again in the same way. */
 export type RetentionPolicy = { readonly [Setting in RetentionSetting]: number } & {
@@ -25,9 +26,8 @@ export const RETENTION: RetentionPolicy = {
   as_of_hours_days: AS_OF_HOURS_KEPT_DAYS,
 }
 
-/** The settings by which rows expire that are there already, by the unit that they count in. */
-const EXPIRY_UNITS = { idempotency_hours: HOUR_MS, refusals_days: DAY_MS, outbox_days: DAY_MS } as const
-type ExpirySetting = keyof typeof EXPIRY_UNITS
+/** The unit that each counts in. */
+const EXPIRY_UNITS: Readonly<Record<ExpirySetting, number>> = { idempotency_hours: HOUR_MS, refusals_days: DAY_MS, outbox_days: DAY_MS }
 
 export const isExpirySetting = (setting: RetentionSetting): setting is ExpirySetting => Object.hasOwn(EXPIRY_UNITS, setting)
 
@@ -43,32 +43,10 @@ export function expiredBefore(setting: ExpirySetting, fold_time: number, retenti
 export type ExpiryCut = { readonly column: string; readonly at: number }
 
 export function expiryCut(table: TableName, fold_time: number, retention: RetentionPolicy): ExpiryCut | undefined {
-  switch (table) {
-    case 'idempotency_keys':
-      return { column: 'folded_hour_at', at: expiredBefore('idempotency_hours', fold_time, retention) }
-    case 'refusals':
-      return { column: 'folded_at', at: expiredBefore('refusals_days', fold_time, retention) }
-    case 'dispatch_outbox':
-      return { column: 'closed_at', at: expiredBefore('outbox_days', fold_time, retention) }
-    case 'run_key_index':
-    case 'pools':
-    case 'schedule_ticks':
-      return { column: 'expires_at', at: fold_time }
-    case 'runs':
-    case 'tasks':
-    case 'dep_satisfaction':
-    case 'failed_attempts':
-    case 'retention_settings':
-    case 'asset_definitions':
-    case 'code_locations':
-    case 'names':
-    case 'schedule_definitions':
-    case 'schedule_state':
-    case 'partition_status':
-    case 'run_key_conflicts':
-    case 'quarantine':
-      return undefined
-  }
+  const { expiry } = tableNamed(table)
+  if (expiry === undefined) return undefined
+  const { column, keep_for } = expiry
+  return { column, at: keep_for === undefined ? fold_time : expiredBefore(keep_for, fold_time, retention) }
 }
 
 export function isExpired(table: TableName, row: AnyRow | LooseRow, fold_time: number, retention: RetentionPolicy): boolean {

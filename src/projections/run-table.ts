@@ -190,6 +190,7 @@ export const DISPATCH_OUTBOX = defineTable({
   key: ['run_id', 'task_key', 'attempt'],
   residency: 'while_open',
   bloom: true,
+  expiry: { column: 'closed_at', keep_for: 'outbox_days' },
   times: ['closed_at'],
   cold: { by: { column: 'closed_at' }, found_by: 'run_id', never: { column: 'status', values: ['PENDING', 'ACKED'] } },
   columns: {

@@ -2,13 +2,12 @@
 // will have made of names and schedules.
 
 import type { EventOf } from '../events/event.js'
+import type { DeployJudge } from './folds/event-fold.js'
 import { type Refusal, refusal } from './outcome.js'
 import { judgeScheduleDefined, type KnownSchedule, type ScheduleSource, scheduleSourceOf } from './schedule.js'
 import type { WorkingSet } from './working-set.js'
 
-type Part = EventOf<'ScheduleDefined' | 'ScheduleRemoved'>
-
-export function scheduleJudge(rows: WorkingSet): { readonly judge: (part: Part) => Refusal | undefined } {
+export function scheduleJudge(rows: WorkingSet): ReturnType<DeployJudge> {
   const before = scheduleSourceOf(rows)
   const schedules = new Map<string, KnownSchedule>()
   /** undefined: released by an earlier part. */
@@ -44,5 +43,10 @@ export function scheduleJudge(rows: WorkingSet): { readonly judge: (part: Part) 
     return undefined
   }
 
-  return { judge: (part) => (part.event_type === 'ScheduleDefined' ? define(part) : remove(part)) }
+  return {
+    judge(event) {
+      if (event.event_type === 'ScheduleDefined') return define(event)
+      return event.event_type === 'ScheduleRemoved' ? remove(event) : undefined
+    },
+  }
 }

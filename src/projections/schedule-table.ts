@@ -80,6 +80,7 @@ export const SCHEDULE_TICKS = defineTable({
   key: ['schedule_id', 'tick_id'],
   residency: 'on_disk',
   bloom: true,
+  expiry: { column: 'expires_at' },
   times: ['scheduled_for', 'decided_at'],
   // What was skipped goes for good before long: it stays in the base until then, where merges drop it.
   cold: { by: { column: 'scheduled_for', unless_set: 'expires_at' }, found_by: 'tick_id' },

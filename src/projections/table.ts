@@ -77,15 +77,26 @@ export type Table<Name extends string = string, C extends Columns = Columns, Key
   readonly period?: {
     readonly column: string
     readonly unit_ms: number
-    readonly keep_for: 'idempotency_hours' | 'refusals_days'
     /** A key that has not expired is in one period alone: who reads all rows need not compare periods with each other. */
     readonly holds_key_once: boolean
   }
+  /** Absent: its rows never expire. */
+  readonly expiry?: Expiry
   /** Instants whose minimum and maximum each part carries in the checkpoint. */
   readonly times: readonly string[]
   /** Absent: its rows stay in the base for ever, or until they expire. */
   readonly cold?: Cold
 }
+
+/** A row whose instant in this column is null never expires. */
+export type Expiry = {
+  readonly column: string
+  /** For how long after that instant it is kept. Absent: the instant is that of its end. */
+  readonly keep_for?: ExpirySetting
+}
+
+/** The settings by which rows expire that are there already. */
+export type ExpirySetting = 'idempotency_hours' | 'refusals_days' | 'outbox_days'
 
 /** How rows of a table go cold (ADR 0061). An instant that decides over it never changes once it is there. */
 export type Cold = {
@@ -110,10 +121,11 @@ export function defineTable<const Name extends string, C extends Columns, const 
   readonly residency: Residency
   readonly bloom?: boolean
   readonly period?: Table['period']
+  readonly expiry?: Expiry & { readonly column: keyof C & string }
   readonly times?: readonly (keyof C & string)[]
   readonly cold?: Cold
 }): Table<Name, C, Key> {
-  const { period, cold } = declaration
+  const { period, expiry, cold } = declaration
   return {
     name: declaration.name,
     key: declaration.key,
@@ -121,6 +133,7 @@ export function defineTable<const Name extends string, C extends Columns, const 
     residency: declaration.residency,
     bloom: declaration.bloom ?? false,
     ...(period === undefined ? {} : { period }),
+    ...(expiry === undefined ? {} : { expiry }),
     times: declaration.times ?? [],
     ...(cold === undefined ? {} : { cold }),
   }

@@ -226,9 +226,8 @@ const FOLDING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/projections/fold.ts',
-        find: "if (event.event_type !== 'TaskHeartbeat') rememberRefused(rows, event, refused, moment)",
-        replace:
-          "if (event.event_type !== 'TaskHeartbeat') rememberRefused(rows, event, refused, moment)\n  rememberApplied(rows, event, moment.context)",
+        find: 'rememberRefused(rows, event, entity(event), refused, moment)',
+        replace: 'rememberRefused(rows, event, entity(event), refused, moment)\n  rememberApplied(rows, event, moment.context)',
       },
     ],
     killed_by: invariant('i23-refused-key-stays-free', 'I23 the same key on a valid basis is applied, at once'),

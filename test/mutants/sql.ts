@@ -34,8 +34,8 @@ export const SQL: readonly Mutant[] = [
     edits: [
       {
         file: 'src/projections/outcome-table.ts',
-        find: "keep_for: 'refusals_days', holds_key_once: false",
-        replace: "keep_for: 'refusals_days', holds_key_once: true",
+        find: 'unit_ms: DAY_MS, holds_key_once: false',
+        replace: 'unit_ms: DAY_MS, holds_key_once: true',
       },
     ],
     killed_by: view('of refusals compares versions of all periods: what was refused may come again on another day'),
