@@ -12,8 +12,8 @@ import { ceilTo, instantMs, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { newUlid } from '../../src/core/ulid.js'
 import { SCHEDULE_DEFAULTS } from '../../src/events/schedule.js'
 import type { ScheduleTickRow } from '../../src/projections/schedule-table.js'
+import { readAll } from '../../src/readers/pages.js'
 import type { View } from '../../src/readers/reader.js'
-import { readRows } from '../../src/readers/rows.js'
 import { asset } from '../../src/sdk/asset.js'
 import { untilSeen } from '../../test/fixtures/until.js'
 import { median, percentile, type Report } from '../report.js'
@@ -63,7 +63,7 @@ async function define({ request }: Measured, { deps, reader }: Tables, count: nu
 
 async function rowsOf(reader: Tables['reader'], table: 'schedule_definitions' | 'schedule_ticks') {
   const view = await reader.latest()
-  return view === undefined ? [] : readRows(view, table, [], Number.MAX_SAFE_INTEGER)
+  return view === undefined ? [] : readAll(view, table)
 }
 
 /** Each has had its first look, by what Temporal lists. */
@@ -131,7 +131,7 @@ export async function measureDue(report: Report): Promise<void> {
         const view = await tables.reader.latest()
         if (view === undefined || Date.now() < due_at) return undefined
         publishes.note(view)
-        const rows = await readRows(view, 'schedule_ticks', [], Number.MAX_SAFE_INTEGER)
+        const rows = await readAll(view, 'schedule_ticks')
         return rows.length >= DUE ? (rows as unknown as ScheduleTickRow[]) : undefined
       },
       SETTLED_WITHIN_MS,

@@ -3,8 +3,8 @@
 import type { LooseRow } from '../../src/projections/tables.js'
 import { keyOfRow } from '../../src/projections/tables.js'
 import { readFresh } from '../../src/readers/fresh.js'
+import { readAll } from '../../src/readers/pages.js'
 import type { View } from '../../src/readers/reader.js'
-import { readRows } from '../../src/readers/rows.js'
 import { createFreshTail } from '../../src/turn/fresh-tail.js'
 import { percentile, type Report } from '../report.js'
 import { appendInSegments, type BenchWorkspace, deploy, foldAll, openBench, withFolder } from '../workspace.js'
@@ -112,7 +112,7 @@ export async function benchReads(report: Report, options: LargeOptions, large: B
   const view = await reader.latest()
   if (view === undefined) throw new Error('The large workspace has no revision.')
   // Rows all over the table; of a million a tenth is enough.
-  const rows = await readRows(view, 'partition_status', [], Math.min(size.runs * 6, 100_000))
+  const rows = await readAll(view, 'partition_status', { limit: Math.min(size.runs * 6, 100_000) })
   const pick = (index: number): LooseRow => rows[(index * 7_919) % rows.length] as LooseRow
   const where = [
     { column: 'asset_key', is: '=', value: 'core.orders' },

@@ -10,7 +10,7 @@ import { DAY_MS, instantText } from '../core/time.js'
 import { makeToken, type Secrets } from '../core/token.js'
 import { expandSelector } from '../partitions/selector.js'
 import { placeInTime } from '../projections/dispatch-order.js'
-import type { DispatchOutboxRow, RunRow, TaskRow } from '../projections/run-table.js'
+import type { DispatchOutboxRow, TaskRow } from '../projections/run-table.js'
 import { readDefinitionsOf } from '../readers/assets.js'
 import { readTaskLists } from '../readers/outbox.js'
 import type { View } from '../readers/reader.js'
@@ -65,10 +65,10 @@ export async function envelopesOf(deps: EnvelopeDeps, view: View, entries: reado
 
 async function readRequestedAt(view: View, tasks: readonly TaskRow[]): Promise<(run_id: string) => number> {
   const run_ids = [...new Set(tasks.map(({ run_id }) => run_id))]
-  const runs = (await view.rows(
+  const runs = await view.rows(
     'runs',
     run_ids.map((run_id) => [run_id]),
-  )) as unknown as readonly RunRow[]
+  )
   const known = new Map(runs.map(({ run_id, requested_at }) => [run_id, requested_at]))
   return (run_id) => {
     const requested_at = known.get(run_id)

@@ -106,7 +106,7 @@ export function createHandOver(deps: HandOverDeps): HandOver {
   }
 
   async function sendAgain(view: View, location_name: string, entries: readonly OutboxEntry[]): Promise<void> {
-    const location = (await view.row('code_locations', [location_name])) as CodeLocationRow | undefined
+    const location = await view.row('code_locations', [location_name])
     if (location === undefined) return
     const requests = inRequests(view, location, entries)
     const answers = (await Promise.all(requests.map((request) => send(request, 'again')))).flat()

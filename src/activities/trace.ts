@@ -1,7 +1,6 @@
 // Attempts that are handed over go on in the trace of the request that asked for their run, however many turns later that is.
 
 import type { Dispatch } from '../api/contract/worker.js'
-import type { RunRow } from '../projections/run-table.js'
 import type { View } from '../readers/reader.js'
 import type { Span, Tracing } from '../telemetry/tracing.js'
 import type { SendAnswer } from './dispatch.js'
@@ -21,10 +20,10 @@ export async function traceDispatches(
 ): Promise<TracedDispatches> {
   if (tracing === undefined) return { dispatches, answered: () => undefined }
   const run_ids = [...new Set(dispatches.map(({ run_id }) => run_id))]
-  const runs = (await view.rows(
+  const runs = await view.rows(
     'runs',
     run_ids.map((run_id) => [run_id]),
-  )) as unknown as readonly RunRow[]
+  )
   const parents = new Map(runs.map(({ run_id, traceparent }) => [run_id, traceparent]))
   const spans: (Span | undefined)[] = []
   const traced = dispatches.map((dispatch): Dispatch => {

@@ -4,8 +4,8 @@ import { problem } from '../commands/problem.js'
 import { instantText } from '../core/time.js'
 import { type FailedAttempt, readFailure } from '../readers/attempts.js'
 import { readLogs } from '../readers/logs.js'
+import { readAll } from '../readers/pages.js'
 import type { View } from '../readers/reader.js'
-import { readRows } from '../readers/rows.js'
 import { type TimelineRows, timelineOf } from '../readers/run-timeline.js'
 import { readRefusalsOfRun } from '../readers/runs.js'
 import { logPage, logQuery, runParams, taskParams, timelinePage, timelineQuery } from './contract/run.js'
@@ -54,12 +54,12 @@ async function timelineRows(view: View, run_id: string): Promise<TimelineRows | 
   if (run === undefined) return undefined
   const where = [{ column: 'run_id', is: '=', value: run_id }] as const
   const [tasks, outbox, failures, refusals] = await Promise.all([
-    readRows(view, 'tasks', where, Number.MAX_SAFE_INTEGER),
-    readRows(view, 'dispatch_outbox', where, Number.MAX_SAFE_INTEGER),
-    readRows(view, 'failed_attempts', where, Number.MAX_SAFE_INTEGER),
+    readAll(view, 'tasks', { where }),
+    readAll(view, 'dispatch_outbox', { where }),
+    readAll(view, 'failed_attempts', { where }),
     readRefusalsOfRun(view, run_id),
   ])
-  return { run, tasks, outbox, failures, refusals } as unknown as TimelineRows
+  return { run, tasks, outbox, failures, refusals }
 }
 
 function addLogRoute(app: Api, deps: RouteDeps): void {

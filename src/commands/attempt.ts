@@ -47,7 +47,7 @@ async function taskOf(
   const view = await current.atLeast(sequence, revision_wait_ms)
   if (view === undefined) return problem('not-ready', `Revision ${sequence} is not to be seen here yet. Send the same again in a moment.`)
   const { run_id, task_key, attempt, attempt_id } = claims
-  const task = (await view.row('tasks', [run_id, task_key])) as TaskRow | undefined
+  const task = await view.row('tasks', [run_id, task_key])
   if (task === undefined) return problem('not-found', `There is no task ${task_key} in run ${run_id}.`)
   if (task.attempt_id === attempt_id) return task
   return stop(`Attempt ${attempt} of ${task_key} is over, and attempt ${task.attempt} has taken its place.`)

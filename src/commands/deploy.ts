@@ -71,7 +71,7 @@ export async function planDeploy(
   { request_id, now }: DeployRequested,
 ): Promise<DeployPlanned | Problem> {
   const definitions = view === undefined ? new Map<string, AssetDefinitionRow>() : (await readAssetGraph(view)).definitions
-  const location = (await view?.row('code_locations', [given.location_name])) as CodeLocationRow | undefined
+  const location = await view?.row('code_locations', [given.location_name])
   const version = location?.location_version ?? 0
   const expected = given.expected_location_version ?? version
   if (expected !== version) {

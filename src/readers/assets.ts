@@ -4,16 +4,16 @@
 import { type AssetGraph, assetGraphOf } from '../projections/asset-selection.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
 import { keyText } from '../projections/tables.js'
+import { readAll } from './pages.js'
 import type { View } from './reader.js'
-import { readRows } from './rows.js'
 
 export type { AssetGraph }
 
 export const readAssetGraph = (view: View): Promise<AssetGraph> => view.derived('asset_graph', ['asset_definitions'], () => loadGraph(view))
 
 async function loadGraph(view: View): Promise<AssetGraph> {
-  const rows = await readRows(view, 'asset_definitions', [{ column: 'state', is: '=', value: 'CURRENT' }], Number.MAX_SAFE_INTEGER)
-  return assetGraphOf(rows as unknown as readonly AssetDefinitionRow[])
+  const rows = await readAll(view, 'asset_definitions', { where: [{ column: 'state', is: '=', value: 'CURRENT' }] })
+  return assetGraphOf(rows)
 }
 
 type Reference = Pick<AssetDefinitionRow, 'asset_key' | 'definition_hash'>
@@ -25,7 +25,7 @@ export async function readDefinitionsOf(
   tasks: readonly Reference[],
 ): Promise<(task: Reference) => AssetDefinitionRow | undefined> {
   const keys = new Map(tasks.map((task) => [keyText(referenceKey(task)), referenceKey(task)]))
-  const rows = (await view.rows('asset_definitions', [...keys.values()])) as unknown as readonly AssetDefinitionRow[]
+  const rows = await view.rows('asset_definitions', [...keys.values()])
   const definitions = new Map(rows.map((row) => [keyText(referenceKey(row)), row]))
   return (task) => definitions.get(keyText(referenceKey(task)))
 }

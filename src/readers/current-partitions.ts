@@ -4,8 +4,7 @@
 import { canonicalJson } from '../core/canonical.js'
 import { openCurrentKeys } from '../partitions/current-keys.js'
 import type { AssetDefinitionRow, PartitionStatusRow } from '../projections/asset-table.js'
-import type { RunRow } from '../projections/run-table.js'
-import type { RowKey } from '../projections/tables.js'
+import { pagesOf } from './pages.js'
 import type { View } from './reader.js'
 
 type Definition = Pick<AssetDefinitionRow, 'asset_key' | 'partitions'> & {
@@ -36,7 +35,7 @@ export function openCurrentPartitions(view: View, definition: Definition, now_ms
       [...unknown].map((hash) => [asset_key, hash]),
     )
     for (const hash of unknown) hasSameKeys.set(hash, false)
-    for (const row of found as unknown as readonly AssetDefinitionRow[]) {
+    for (const row of found) {
       hasSameKeys.set(row.definition_hash, canonicalJson(row.partitions) === text)
     }
   }
@@ -45,10 +44,10 @@ export function openCurrentPartitions(view: View, definition: Definition, now_ms
     const unknown = new Set(rows.flatMap(runsOf).filter((run_id) => !isAllowed.has(run_id)))
     if (unknown.size === 0) return
     for (const run_id of unknown) isAllowed.set(run_id, false)
-    const found = (await view.rows(
+    const found = await view.rows(
       'runs',
       [...unknown].map((run_id) => [run_id]),
-    )) as unknown as readonly RunRow[]
+    )
     for (const { run_id, partition_end_offset } of found) isAllowed.set(run_id, partition_end_offset !== null)
   }
 
@@ -71,15 +70,9 @@ export function openCurrentPartitions(view: View, definition: Definition, now_ms
 const runsOf = ({ last_materialization_run_id, last_attempt_run_id }: PartitionStatusRow): readonly string[] =>
   [last_materialization_run_id, last_attempt_run_id].flatMap((run_id) => run_id ?? [])
 
-const PAGE_ROWS = 5_000
-
 /** All rows of an asset's partitions, those of older definitions too, in the order of their keys. */
-export async function* partitionPages(view: View, asset_key: string, page_rows = PAGE_ROWS): AsyncGenerator<readonly PartitionStatusRow[]> {
-  const where = [{ column: 'asset_key', is: '=', value: asset_key }] as const
-  for (let after: RowKey | undefined; ; ) {
-    const page = await view.page('partition_status', { where, limit: page_rows, ...(after === undefined ? {} : { after }) })
-    yield page.rows as unknown as readonly PartitionStatusRow[]
-    if (page.is_last || page.last_key === undefined) return
-    after = page.last_key
-  }
-}
+export const partitionPages = (view: View, asset_key: string, page_rows?: number): AsyncGenerator<readonly PartitionStatusRow[]> =>
+  pagesOf(view, 'partition_status', {
+    where: [{ column: 'asset_key', is: '=', value: asset_key }],
+    ...(page_rows === undefined ? {} : { page_rows }),
+  })

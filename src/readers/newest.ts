@@ -4,8 +4,9 @@
 
 import { compareText } from '../core/order.js'
 import { DAY_MS, HOUR_MS, instantMs, MINUTE_MS } from '../core/time.js'
-import type { LooseRow, RowKey, Rows, TableName } from '../projections/tables.js'
+import type { Rows, TableName } from '../projections/tables.js'
 import type { Condition } from '../tables/table-files.js'
+import { pagesOf } from './pages.js'
 import type { View } from './reader.js'
 
 /** Where a row stands in that order: the last one of the page before. */
@@ -31,7 +32,6 @@ type NewestAsked<Row> = {
 /** Files say which instants they have, so that one too many costs little where it finds little. */
 const MONTH_MS = 30 * DAY_MS
 const WINDOWS_MS = [5 * MINUTE_MS, HOUR_MS, DAY_MS, MONTH_MS] as const
-const PAGE_ROWS = 5_000
 
 export async function readNewest<Name extends TableName>(
   view: View | undefined,
@@ -79,14 +79,12 @@ async function newestSince<Name extends TableName>(
   ]
   const newerFirst = (left: Rows[Name], right: Rows[Name]): number => byPlace(placeOf(left), placeOf(right))
   let newest: Rows[Name][] = []
-  for (let key: RowKey | undefined; ; ) {
-    const page = await view.page(table, { where, limit: PAGE_ROWS, ...(key === undefined ? {} : { after: key }) })
-    const fit = await fitting(page.rows as readonly LooseRow[] as unknown as readonly Rows[Name][])
+  for await (const page of pagesOf(view, table, { where })) {
+    const fit = await fitting(page)
     const later = fit.filter((row) => after === undefined || byPlace(after, placeOf(row)) < 0)
     newest = [...newest, ...later].sort(newerFirst).slice(0, limit + 1)
-    if (page.is_last || page.last_key === undefined) return newest
-    key = page.last_key
   }
+  return newest
 }
 
 const byPlace = (left: Place, right: Place): number => right.at_ms - left.at_ms || compareText(left.id, right.id)

@@ -18,11 +18,11 @@ export const isWithQueue = ({ status, port }: Pick<DispatchOutboxRow, 'status' |
 
 export async function readUnstarted(view: View): Promise<readonly Unstarted[]> {
   const where = [{ column: 'status', in: ['PENDING', 'ACKED'] }] as const
-  const outbox = ((await view.few('dispatch_outbox', where)) as unknown as readonly DispatchOutboxRow[]).slice(0, UNSTARTED_MAX)
-  const tasks = (await view.rows(
+  const outbox = (await view.few('dispatch_outbox', where)).slice(0, UNSTARTED_MAX)
+  const tasks = await view.rows(
     'tasks',
     outbox.map(({ run_id, task_key }) => [run_id, task_key]),
-  )) as unknown as readonly TaskRow[]
+  )
   const byKey = new Map(tasks.map((task) => [keyText([task.run_id, task.task_key]), task]))
   return outbox.flatMap((row) => {
     const task = byKey.get(keyText([row.run_id, row.task_key]))

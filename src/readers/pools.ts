@@ -6,8 +6,8 @@ import type { CodeLocationRow, PoolRow } from '../projections/asset-table.js'
 import { type Cap, effectiveCap, locationOfPool } from '../projections/pool.js'
 import { allValuesOf, isTagPool, isTagValue } from '../projections/tag-pool.js'
 import { readAssetGraph } from './assets.js'
+import { readAll } from './pages.js'
 import type { View } from './reader.js'
-import { readRows } from './rows.js'
 
 /** A `PoolSource` with all that the rows say. */
 export type Pools = {
@@ -23,8 +23,8 @@ export async function readPools(view: View | undefined): Promise<Pools> {
   if (view === undefined) return { rows: [], named: new Set(), pool: () => undefined, location: () => undefined }
   const [{ definitions }, pools, locations] = await Promise.all([
     readAssetGraph(view),
-    readRows(view, 'pools', [], Number.MAX_SAFE_INTEGER) as unknown as Promise<readonly PoolRow[]>,
-    readRows(view, 'code_locations', [], Number.MAX_SAFE_INTEGER) as unknown as Promise<readonly CodeLocationRow[]>,
+    readAll(view, 'pools'),
+    readAll(view, 'code_locations'),
   ])
   // A tag's value that is idle is gone, whether or not the revision is past the moment that it says.
   const rows = pools.filter(({ expires_at }) => expires_at === null)

@@ -4,7 +4,7 @@ import { isOperatingError } from '../core/errors.js'
 import { remember } from '../core/recent.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
-import { keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type TableName } from '../projections/tables.js'
+import { keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type Rows, type TableName } from '../projections/tables.js'
 import { type FileAt, filesAt, filesFor } from '../tables/cold/files-at.js'
 import { coldPartsFor } from '../tables/cold/find.js'
 import { rowFilter } from '../tables/condition.js'
@@ -20,13 +20,13 @@ import type { Condition, Scan } from '../tables/table-files.js'
 export type View = {
   readonly snapshot: Snapshot
   readonly sequence: number
-  readonly row: (table: TableName, key: RowKey) => Promise<LooseRow | undefined>
+  readonly row: <Name extends TableName>(table: Name, key: RowKey) => Promise<Rows[Name] | undefined>
   /** Of many keys at once, in no order; those that have no row are left out. */
-  readonly rows: (table: TableName, keys: readonly RowKey[]) => Promise<readonly LooseRow[]>
+  readonly rows: <Name extends TableName>(table: Name, keys: readonly RowKey[]) => Promise<readonly Rows[Name][]>
   /** A keyset page in key order. Expired rows are absent; then a page may be shorter than its limit, and `last_key` leads on. */
-  readonly page: (table: TableName, scan: Scan) => Promise<Page>
+  readonly page: <Name extends TableName>(table: Name, scan: Scan) => Promise<Page<Rows[Name]>>
   /** All rows that fit, where few do, in no order. The base is gone through once, and not for every revision above it. */
-  readonly few: (table: TableName, where: readonly Condition[]) => Promise<readonly LooseRow[]>
+  readonly few: <Name extends TableName>(table: Name, where: readonly Condition[]) => Promise<readonly Rows[Name][]>
   /** The earliest instant of this column that cold parts have, as far as they say; undefined: none of the table's rows is cold. */
   readonly coldSince: (table: TableName, column: string) => number | undefined
   /** Every file that has rows of the table, the coldest first. They overlap: of a key the highest row_version counts. */
@@ -35,8 +35,8 @@ export type View = {
   readonly derived: <T>(name: string, tables: readonly TableName[], make: () => Promise<T>) => Promise<T>
 }
 
-type Page = {
-  readonly rows: readonly LooseRow[]
+type Page<Row> = {
+  readonly rows: readonly Row[]
   /** Where the next page begins: after the last row that was read, shown or expired. */
   readonly last_key: RowKey | undefined
   readonly is_last: boolean
@@ -124,7 +124,7 @@ function createView(tables: TableStore, filters: FilterCache, derivations: Deriv
     value.catch(() => derivations.get(name)?.value === value && derivations.delete(name))
     return value
   }
-  return {
+  const view: LooseView = {
     snapshot,
     sequence: revision.sequence,
     rows,
@@ -154,6 +154,16 @@ function createView(tables: TableStore, filters: FilterCache, derivations: Deriv
       return { rows: rows.filter(isLive(table)), last_key, is_last: rows.length < scan.limit }
     },
   }
+  // The files of a table have the rows of its declaration, which the compiler cannot know.
+  return view as unknown as View
+}
+
+/** Code here handles every table alike. */
+type LooseView = Omit<View, 'row' | 'rows' | 'page' | 'few'> & {
+  readonly row: (table: TableName, key: RowKey) => Promise<LooseRow | undefined>
+  readonly rows: (table: TableName, keys: readonly RowKey[]) => Promise<readonly LooseRow[]>
+  readonly page: (table: TableName, scan: Scan) => Promise<Page<LooseRow>>
+  readonly few: (table: TableName, where: readonly Condition[]) => Promise<readonly LooseRow[]>
 }
 
 const BASE_PAGE_ROWS = 5_000

@@ -4,30 +4,10 @@ import type { Scope } from '../core/ids.js'
 import { readInstant } from '../core/instant-text.js'
 import { compareText } from '../core/order.js'
 import { instantText } from '../core/time.js'
-import { keyOfRow, type LooseRow, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
+import { type LooseRow, TABLE_NAMES, type TableName, tableNamed } from '../projections/tables.js'
 import type { Comparison, Condition } from '../tables/table-files.js'
-import type { View } from './reader.js'
 
 export const readableTables = (): readonly TableName[] => TABLE_NAMES
-
-const PAGE_ROWS = 5_000
-
-export async function readRows(view: View, table: TableName, where: readonly Condition[], limit: number): Promise<LooseRow[]> {
-  const found: LooseRow[] = []
-  let after: ReturnType<typeof keyOfRow> | undefined
-  while (found.length < limit) {
-    const page = await view.page(table, {
-      where,
-      limit: Math.min(PAGE_ROWS, limit - found.length),
-      ...(after === undefined ? {} : { after }),
-    })
-    found.push(...page.rows)
-    const { last_key } = page
-    if (page.is_last || last_key === undefined) break
-    after = last_key
-  }
-  return found
-}
 
 const CONDITION = /^([a-z_0-9]+)(!=|<=|>=|=|<|>)(.*)$/s
 

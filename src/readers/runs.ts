@@ -3,8 +3,8 @@
 import type { RunRow } from '../projections/run-table.js'
 import type { Condition } from '../tables/table-files.js'
 import { type Newest, type Place, readNewest } from './newest.js'
+import { readAll } from './pages.js'
 import type { View } from './reader.js'
-import { readRows } from './rows.js'
 
 type RunFilter = {
   readonly states?: readonly string[] | undefined
@@ -54,15 +54,13 @@ async function runsWithTask(view: View, run_ids: readonly string[], asset: strin
 
 /** Refusals of what was said about a run or a task of it, which is named as in a path. */
 export const readRefusalsOfRun = (view: View, run_id: string) =>
-  readRows(
-    view,
-    'refusals',
-    [
+  readAll(view, 'refusals', {
+    where: [
       { column: 'entity_id', is: '>=', value: run_id },
       { column: 'entity_id', is: '<', value: `${run_id}0` },
     ],
-    REFUSALS_MAX,
-  )
+    limit: REFUSALS_MAX,
+  })
 
 /** Workers that go on after they were told to stop are refused again and again. */
 const REFUSALS_MAX = 10_000

@@ -10,8 +10,8 @@ import { ticksOf } from '../projections/schedule-ticks.js'
 import type { Condition } from '../tables/table-files.js'
 import { readAssetGraph } from './assets.js'
 import { type Newest, type Place, readNewest } from './newest.js'
+import { readAll } from './pages.js'
 import type { View } from './reader.js'
-import { readRows } from './rows.js'
 
 export type Schedule = { readonly definition: ScheduleDefinitionRow; readonly state: ScheduleStateRow }
 
@@ -27,7 +27,7 @@ export async function findSchedule(view: View | undefined, id_or_name: string): 
 /** Whose the name is now. */
 export async function scheduleIdOf(view: View, schedule_name: string): Promise<string | undefined> {
   const name = await view.row('names', ['SCHEDULE', schedule_name])
-  return name === undefined || name['released_at'] !== null ? undefined : String(name['entity_id'])
+  return name === undefined || name.released_at !== null ? undefined : name.entity_id
 }
 
 async function readSchedule(view: View, schedule_id: string): Promise<Schedule | undefined> {
@@ -36,7 +36,7 @@ async function readSchedule(view: View, schedule_id: string): Promise<Schedule |
     view.row('schedule_state', [schedule_id]),
   ])
   if (definition === undefined || state === undefined) return undefined
-  return { definition: definition as ScheduleDefinitionRow, state: state as ScheduleStateRow }
+  return { definition, state }
 }
 
 /** All of them, removed ones too, in the order of their names. */
@@ -45,11 +45,11 @@ export async function readSchedules(view: View | undefined): Promise<readonly Sc
   // Ticks change states alone: definitions are read again when one of them has changed.
   const [definitions, states] = await Promise.all([
     view.derived('schedule_definitions', ['schedule_definitions'], async () => {
-      const rows = (await allRows(view, 'schedule_definitions')) as unknown as ScheduleDefinitionRow[]
+      const rows = await readAll(view, 'schedule_definitions')
       return rows.sort(byName)
     }),
     view.derived('schedule_state', ['schedule_state'], async () => {
-      const rows = (await allRows(view, 'schedule_state')) as unknown as readonly ScheduleStateRow[]
+      const rows = await readAll(view, 'schedule_state')
       return new Map(rows.map((row) => [row.schedule_id, row]))
     }),
   ])
@@ -58,8 +58,6 @@ export async function readSchedules(view: View | undefined): Promise<readonly Sc
     return state === undefined ? [] : [{ definition, state }]
   })
 }
-
-const allRows = (view: View, table: 'schedule_definitions' | 'schedule_state') => readRows(view, table, [], Number.MAX_SAFE_INTEGER)
 
 type Named = Pick<ScheduleDefinitionRow, 'schedule_name' | 'schedule_id'>
 const byName = (left: Named, right: Named): number =>
@@ -145,7 +143,7 @@ export async function readRunsOfTicks(
     several.length === 0 ? [] : view.few('runs', requestedBy(several)),
   ])
   const runs = new Map<string, RunRow[]>()
-  for (const run of [...one, ...many] as unknown as readonly RunRow[]) {
+  for (const run of [...one, ...many]) {
     const tick_id = run.tick_id ?? ''
     runs.set(tick_id, [...(runs.get(tick_id) ?? []), run])
   }

@@ -56,7 +56,7 @@ export async function readUpstream(view: View, wanted: readonly Wanted[]): Promi
       else for (const each of place) keys.set(keyText(each), each)
     }
   }
-  const found = byKey((await view.rows('partition_status', [...keys.values()])) as unknown as readonly PartitionStatusRow[])
+  const found = byKey(await view.rows('partition_status', [...keys.values()]))
   const all = new Map(
     await Promise.all(
       [...scanned].map(async ([key, requested_at]) => [key, await allOf(view, definitions.get(key), requested_at)] as const),
@@ -167,7 +167,7 @@ async function allOf(view: View, definition: AssetDefinitionRow | undefined, req
 async function existingOf(view: View, { asset_key, partitions }: AssetDefinitionRow, requested_at: number) {
   const order = partitions === null ? UNPARTITIONED : keyOrderOf(partitions)
   const keys = isRefusal(order) ? [] : keysOfBoxes(asset_key, order, [boxOfAll(order, requested_at)])
-  return (await view.rows('partition_status', keys)) as unknown as readonly PartitionStatusRow[]
+  return await view.rows('partition_status', keys)
 }
 
 const byKey = (rows: readonly PartitionStatusRow[]): ReadonlyMap<string, PartitionStatusRow> =>
@@ -179,7 +179,7 @@ async function readMetadata(view: View, rows: readonly PartitionStatusRow[]): Pr
   for (const { last_materialization_run_id: run_id, asset_key } of rows) {
     if (run_id !== null) keys.set(keyText([run_id, asset_key]), [run_id, asset_key])
   }
-  const tasks = (await view.rows('tasks', [...keys.values()])) as unknown as readonly TaskRow[]
+  const tasks = await view.rows('tasks', [...keys.values()])
   return new Map(tasks.flatMap((task) => (task.materialization_id === null ? [] : [[task.materialization_id, task.metadata] as const])))
 }
 

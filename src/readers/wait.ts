@@ -6,8 +6,8 @@ import { ulidTime } from '../core/ulid.js'
 import type { LooseRow } from '../projections/tables.js'
 import { isAmong } from '../tables/folded-names.js'
 import { openSegmentNames } from '../tables/snapshot.js'
+import { readAll } from './pages.js'
 import type { Reader, View } from './reader.js'
-import { readRows } from './rows.js'
 
 /** Both names ask for this event; the key alone for whichever event was said under it; the event's id alone for the event
  *  where its key is not known. A duplicate's own id never enters the tables, so whoever appended asks by key. By id alone
@@ -70,7 +70,7 @@ const told = <Kind extends 'refused' | 'quarantined'>(kind: Kind, sequence: numb
 
 async function findApplied(view: View, { idempotency_key, event_id }: Asked): Promise<LooseRow | undefined> {
   if (idempotency_key !== undefined) return view.row('idempotency_keys', [idempotency_key])
-  const [row] = await readRows(view, 'idempotency_keys', [{ column: 'event_id', is: '=', value: event_id }], 1)
+  const [row] = await readAll(view, 'idempotency_keys', { where: [{ column: 'event_id', is: '=', value: event_id }], limit: 1 })
   return row
 }
 
@@ -81,7 +81,7 @@ async function findRefusal(view: View, { idempotency_key, event_id }: Asked): Pr
   if (idempotency_key !== undefined && event_id !== undefined) return view.row('refusals', [idempotency_key, event_id])
   const column = idempotency_key === undefined ? 'event_id' : 'idempotency_key'
   const value = idempotency_key ?? event_id
-  const rows = await readRows(view, 'refusals', [{ column, is: '=', value: value as string }], REFUSALS_MAX)
+  const rows = await readAll(view, 'refusals', { where: [{ column, is: '=', value: value as string }], limit: REFUSALS_MAX })
   return rows.reduce<LooseRow | undefined>(
     (newest, row) => (newest === undefined || newest.row_version <= row.row_version ? row : newest),
     undefined,
@@ -91,7 +91,7 @@ async function findRefusal(view: View, { idempotency_key, event_id }: Asked): Pr
 /** What is quarantined has an id where it could be read, and no key. */
 async function findQuarantined(view: View, { event_id }: Asked): Promise<LooseRow | undefined> {
   if (event_id === undefined) return undefined
-  const [row] = await readRows(view, 'quarantine', [{ column: 'event_id', is: '=', value: event_id }], 1)
+  const [row] = await readAll(view, 'quarantine', { where: [{ column: 'event_id', is: '=', value: event_id }], limit: 1 })
   return row
 }
 

@@ -3,15 +3,13 @@
 
 import { isDue } from '../projections/dispatch-order.js'
 import { cappedTagsIn, dispatchPoolKeys } from '../projections/pool.js'
-import type { RunRow, TaskRow } from '../projections/run-table.js'
-import type { RowKey } from '../projections/tables.js'
+import type { TaskRow } from '../projections/run-table.js'
 import { readAssetGraph } from './assets.js'
+import { pagesOf } from './pages.js'
 import { type Pools, readPools } from './pools.js'
 import type { View } from './reader.js'
 
 type WaitingTask = { readonly task: TaskRow; readonly location_name: string; readonly pool_keys: readonly string[] }
-
-const PAGE_ROWS = 5_000
 
 /** In no order. Page by page: memory grows with their runs alone. */
 export async function* readWaiting(
@@ -23,23 +21,20 @@ export async function* readWaiting(
   const { definitions } = await readAssetGraph(view)
   const cappedTags = cappedTagsIn(pools.rows)
   const tags = new Map<string, readonly string[]>()
-  for (let after: RowKey | undefined; ; ) {
-    const where = [{ column: 'state', in: ['READY', 'RETRY_WAIT'] }] as const
-    const page = await view.page('tasks', { where, limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) })
-    const tasks = (page.rows as unknown as readonly TaskRow[]).filter((task) => isDue(task, now) && isWanted(task))
+  const where = [{ column: 'state', in: ['READY', 'RETRY_WAIT'] }] as const
+  for await (const page of pagesOf(view, 'tasks', { where })) {
+    const tasks = page.filter((task) => isDue(task, now) && isWanted(task))
     const unknown = [...new Set(tasks.map(({ run_id }) => run_id))].filter((run_id) => !tags.has(run_id))
-    const runs = (await view.rows(
+    const runs = await view.rows(
       'runs',
       unknown.map((run_id) => [run_id]),
-    )) as unknown as readonly RunRow[]
+    )
     for (const run of runs) tags.set(run.run_id, cappedTags(run))
     for (const task of tasks) {
       const tagged = tags.get(task.run_id)
       const location_name = definitions.get(task.asset_key)?.location_name ?? task.location_name
       if (tagged !== undefined) yield { task, location_name, pool_keys: dispatchPoolKeys(task, location_name, tagged) }
     }
-    if (page.is_last || page.last_key === undefined) return
-    after = page.last_key
   }
 }
 

@@ -10,8 +10,9 @@ import { mergeBase } from '../../src/compactor/merge.js'
 import { canonicalJson } from '../../src/core/canonical.js'
 import { TABLE_NAMES, type TableName, tableNamed } from '../../src/projections/tables.js'
 import { openAsOf } from '../../src/readers/as-of.js'
+import { readAll } from '../../src/readers/pages.js'
 import type { View } from '../../src/readers/reader.js'
-import { presentRow, readRows } from '../../src/readers/rows.js'
+import { presentRow } from '../../src/readers/rows.js'
 import { createTurn } from '../../src/turn/turn.js'
 import { type FakeGcs, startFakeGcs } from '../fixtures/fake-gcs.js'
 import { createSpeaker, runIdOf, TENANT_ID, WORKSPACE_ID } from '../fixtures/say.js'
@@ -69,7 +70,7 @@ function textOf(table: TableName, rows: readonly SqlRow[]): readonly string[] {
 
 async function expectSameRows(deps: Deps, view: View, table: TableName): Promise<number> {
   const { answer, rows } = await askSql(deps, view, `select * from ${table}`)
-  const expected = (await readRows(view, table, [], Number.POSITIVE_INFINITY)).map((row) => presentRow(table, row, SCOPE))
+  const expected = (await readAll(view, table)).map((row) => presentRow(table, row, SCOPE))
   expect({ table, sequence: view.sequence, answer }).toEqual({
     table,
     sequence: view.sequence,
@@ -135,7 +136,7 @@ describe.each(STORES)('SQL over a workspace in $kind', ({ kind, open }) => {
         'select t.state, count(*) as tasks, count(distinct r.run_id) as runs from tasks t join runs r using (run_id) group by 1 order by 1',
       )
       expect(answer).toEqual({ kind: 'done', row_count: rows.length })
-      const tasks = await readRows(view, 'tasks', [], Number.POSITIVE_INFINITY)
+      const tasks = await readAll(view, 'tasks')
       const states = [...new Set(tasks.map(({ state }) => state as string))].sort()
       expect(rows.map(({ state, tasks: count }) => [state, count])).toEqual(
         states.map((state) => [state, tasks.filter((task) => task.state === state).length]),

@@ -3,8 +3,8 @@
 
 import { expect, test } from '@jest/globals'
 import { keyTextOfRow, type LooseRow } from '../../src/projections/tables.js'
+import { readAll } from '../../src/readers/pages.js'
 import { createReader, type View } from '../../src/readers/reader.js'
-import { readRows } from '../../src/readers/rows.js'
 import { createRandom } from '../fixtures/random.js'
 import { merge } from '../fixtures/roles.js'
 import { createScenario } from '../fixtures/scenario.js'
@@ -19,7 +19,7 @@ const textOf = (rows: readonly LooseRow[]) =>
 async function expectSame(view: View | undefined): Promise<number> {
   if (view === undefined) return 0
   const few = await view.few('dispatch_outbox', OPEN)
-  expect(textOf(few)).toEqual(textOf(await readRows(view, 'dispatch_outbox', OPEN, 100_000)))
+  expect(textOf(few)).toEqual(textOf(await readAll(view, 'dispatch_outbox', { where: OPEN, limit: 100_000 })))
   return few.length
 }
 

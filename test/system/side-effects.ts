@@ -58,7 +58,8 @@ export async function readStore(place: StorePlace): Promise<Told> {
   const deps = await openDeps({ workspace_id: 'default', ...place, tenant_id: 'default', access: 'read' })
   try {
     const view = await openReader(deps).latest()
-    const rows = async (table: TableName) => (await view?.page(table, { where: [], limit: ROWS_MAX }))?.rows ?? []
+    const rows = async (table: TableName) =>
+      ((await view?.page(table, { where: [], limit: ROWS_MAX }))?.rows ?? []) as readonly object[] as readonly LooseRow[]
     const entries = await readTail(deps, ROWS_MAX)
     return {
       sequence: view?.sequence ?? 0,

@@ -10,7 +10,7 @@ import { newUlid } from '../../src/core/ulid.js'
 import { SCHEDULE_DEFAULTS } from '../../src/events/schedule.js'
 import type { RunRow } from '../../src/projections/run-table.js'
 import type { ScheduleTickRow } from '../../src/projections/schedule-table.js'
-import { readRows } from '../../src/readers/rows.js'
+import { readAll } from '../../src/readers/pages.js'
 import { type System, startSystem } from '../fixtures/system.js'
 import { until } from '../fixtures/until.js'
 
@@ -49,7 +49,7 @@ async function define(): Promise<void> {
 
 async function rowsOf<Row>(table: 'schedule_ticks' | 'runs'): Promise<readonly Row[]> {
   const view = await openReader(deps).latest()
-  return view === undefined ? [] : ((await readRows(view, table, [], Number.MAX_SAFE_INTEGER)) as unknown as readonly Row[])
+  return view === undefined ? [] : ((await readAll(view, table)) as unknown as readonly Row[])
 }
 
 const bySchedule = (ticks: readonly ScheduleTickRow[]): ReadonlyMap<string, readonly ScheduleTickRow[]> => {

@@ -9,7 +9,6 @@ import { manualTickId } from '../../core/keys.js'
 import { BACKSTOP_MS } from '../../core/limits.js'
 import { SCHEDULE_CALL_WAIT_MS_MAX } from '../../core/loop-limits.js'
 import { type Clock, instantText } from '../../core/time.js'
-import type { ScheduleTickRow } from '../../projections/schedule-table.js'
 import type { Current } from '../../readers/current.js'
 import type { View } from '../../readers/reader.js'
 import { findSchedule, readRunsOfTicks, type Schedule } from '../../readers/schedules.js'
@@ -126,9 +125,7 @@ async function answer({ submit }: ScheduleCallDeps, schedule_id: string, { view,
   }
   const { last_tick_id, last_tick_status } = schedule.state
   const failed_tick =
-    last_tick_id === null || last_tick_status !== 'FAILED'
-      ? undefined
-      : ((await view.row('schedule_ticks', [schedule_id, last_tick_id])) as ScheduleTickRow | undefined)
+    last_tick_id === null || last_tick_status !== 'FAILED' ? undefined : await view.row('schedule_ticks', [schedule_id, last_tick_id])
   const schedule_count = await countSchedules(view)
   return reportOf(schedule, { now: submit.appender.now(), sequence, schedule_count }, { failed_tick, refused, answers })
 }
@@ -169,7 +166,7 @@ async function answersOf(
   const answers: Record<string, TriggerAnswer> = {}
   for (const request_id of request_ids) {
     const tick_id = manualTickId(schedule_id, request_id)
-    const tick = (await view?.row('schedule_ticks', [schedule_id, tick_id])) as ScheduleTickRow | undefined
+    const tick = await view?.row('schedule_ticks', [schedule_id, tick_id])
     const runs = tick === undefined ? [] : ((await readRunsOfTicks(view, [tick])).get(tick_id) ?? [])
     answers[request_id] =
       tick === undefined

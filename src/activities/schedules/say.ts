@@ -44,7 +44,7 @@ export function sayTrigger(
       return { problem: `instant is ${JSON.stringify(instant)}. Give it ${INSTANT_RULE}.` }
     }
     const tick_id = manualTickId(schedule_id, request_id)
-    const known = (await view?.row('schedule_ticks', [schedule_id, tick_id])) as ScheduleTickRow | undefined
+    const known = await view?.row('schedule_ticks', [schedule_id, tick_id])
     const asked = { partition, instant, requested_by: nameOf(requested_by), reason: reasonOf(reason) }
     const planned = await planScheduleTrigger(deps, view, schedule_id, asked, { request_id, now: submit.appender.now() })
     if (known !== undefined) return isProblem(planned) || isSameTick(planned, asked, known) ? { asked: undefined } : usedBefore(request_id)

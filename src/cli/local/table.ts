@@ -1,7 +1,8 @@
 // `servo table`: the rows of one table, now or as they were.
 
 import type { Command } from 'commander'
-import { parseCondition, presentRow, readableTables, readRows } from '../../readers/rows.js'
+import { readAll } from '../../readers/pages.js'
+import { parseCondition, presentRow, readableTables } from '../../readers/rows.js'
 import { collect, parseCount } from '../arguments.js'
 import { UsageError } from '../exit-code.js'
 import { type AsOfOptions, noteMoment, openView, placeOf, withAsOf } from './as-of.js'
@@ -32,7 +33,7 @@ async function show(name: string, options: TableOptions): Promise<void> {
     const view = await openView(deps, options)
     const limit = options.limit ?? (options.json === true ? Number.POSITIVE_INFINITY : ROWS_FOR_PEOPLE)
     // One more than is shown, to know whether there are more.
-    const found = fitsNone ? [] : await readRows(view, table, where, limit + 1)
+    const found = fitsNone ? [] : await readAll(view, table, { where, limit: limit + 1 })
     const rows = found.slice(0, limit).map((row) => presentRow(table, row, deps.scope))
     if (options.json === true) {
       printJson(rows)

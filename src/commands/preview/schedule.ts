@@ -11,7 +11,6 @@ import {
 import { dueOf } from '../../controllers/schedule-due.js'
 import { OWED_SPANS_KEPT_MAX } from '../../core/limits.js'
 import { instantText } from '../../core/time.js'
-import type { RunRow } from '../../projections/run-table.js'
 import { owedAfter } from '../../projections/schedule-owed.js'
 import type { ScheduleStateRow } from '../../projections/schedule-table.js'
 import { ticksOf } from '../../projections/schedule-ticks.js'
@@ -79,7 +78,7 @@ async function contextOf(view: View, { definition }: Schedule, now: number): Pro
   const { schedule_id, overlap_policy } = definition
   const where = [{ column: 'schedule_id', is: '=', value: schedule_id } as const, { column: 'state', in: OPEN_RUN_STATES }]
   const active = overlap_policy === 'SKIP' ? await view.few('runs', where) : []
-  const run_id = firstRunOf(active as unknown as readonly RunRow[])
+  const run_id = firstRunOf(active)
   return { now, openTick: (row) => openTick(row, graph), activeRunOf: () => run_id }
 }
 

@@ -4,7 +4,6 @@
 import { rerunRunKey, userRunKey } from '../../core/keys.js'
 import { endOffsetOf, type RunRequestInstant } from '../../partitions/requestable.js'
 import type { RunRow } from '../../projections/run-table.js'
-import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
 import { isOver } from '../../projections/state-machine.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
@@ -29,7 +28,7 @@ export async function planRerun(
   asked: RerunAsked,
   now: number,
 ): Promise<RunPlanned | Problem> {
-  const parent = (await view?.row('runs', [parent_run_id])) as RunRow | undefined
+  const parent = await view?.row('runs', [parent_run_id])
   if (view === undefined || parent === undefined) {
     return problem('not-found', `There is no run ${parent_run_id}. \`servo run list\` shows those that there are.`)
   }
@@ -71,7 +70,7 @@ async function endedRerun(view: View, parent_run_id: string, run_key: string): P
   const holder = await view.row('run_key_index', [run_key])
   if (holder === undefined) return undefined
   const run_id = String(holder['run_id'])
-  const run = (await view.row('runs', [run_id])) as RunRow | undefined
+  const run = await view.row('runs', [run_id])
   if (run === undefined || !isOver(run.state) || run.state === 'SUCCEEDED') return undefined
   return problem(
     'conflict',
@@ -83,7 +82,7 @@ async function endedRerun(view: View, parent_run_id: string, run_key: string): P
 /** How far past the partitions that exist the parent was allowed to go. Versions before fold version 5 did not record it: then the schedule says. */
 async function inheritedOffset(view: View, { partition_end_offset, schedule_id }: RunRow): Promise<number | null> {
   if (partition_end_offset !== null || schedule_id === null) return partition_end_offset
-  const definition = (await view.row('schedule_definitions', [schedule_id])) as ScheduleDefinitionRow | undefined
+  const definition = await view.row('schedule_definitions', [schedule_id])
   return endOffsetOf(definition?.partition_mapping ?? null)
 }
 

@@ -5,12 +5,12 @@ import { TASK_PARTITIONS_MAX } from '../../core/limits.js'
 import type { Selector } from '../../events/value.js'
 import { anchoredAssets } from '../../partitions/mapping/anchored.js'
 import { expandSelector } from '../../partitions/selector.js'
-import type { DepSatisfactionRow, RunRow, TaskRow } from '../../projections/run-table.js'
+import type { RunRow, TaskRow } from '../../projections/run-table.js'
 import { unfinishedTasks } from '../../projections/unfinished.js'
 import { readDefinitionsOf } from '../../readers/assets.js'
 import { readTaskLists } from '../../readers/outbox.js'
+import { readAll } from '../../readers/pages.js'
 import type { View } from '../../readers/reader.js'
-import { readRows } from '../../readers/rows.js'
 import type { WriteOnce } from '../../storage/write-once.js'
 import { isProblem, type Problem, problem } from '../problem.js'
 import type { AskedPartitions } from '../run-partitions.js'
@@ -34,10 +34,7 @@ export async function selectWhole({ store }: Deps, run: RunRow): Promise<Selecte
 /** A run without tasks was never planned: all of it is left. */
 export async function selectUnfinished(deps: Deps, view: View, run: RunRow): Promise<Selected | Problem> {
   const where = [{ column: 'run_id', is: '=', value: run.run_id }] as const
-  const [tasks, edges] = (await Promise.all([
-    readRows(view, 'tasks', where, Number.MAX_SAFE_INTEGER),
-    readRows(view, 'dep_satisfaction', where, Number.MAX_SAFE_INTEGER),
-  ])) as unknown as readonly [readonly TaskRow[], readonly DepSatisfactionRow[]]
+  const [tasks, edges] = await Promise.all([readAll(view, 'tasks', { where }), readAll(view, 'dep_satisfaction', { where })])
   if (tasks.length === 0 && run.state !== 'SUCCEEDED') return selectWhole(deps, run)
   const left = unfinishedTasks(tasks, edges)
   if (left.length === 0) {

@@ -8,11 +8,12 @@ import type { TableName } from '../../projections/tables.js'
 import { openHistory } from '../../tables/history/history.js'
 import { lettingGo } from '../../tables/history/kept.js'
 import { partsOf, readPointer, type TableStore } from '../../tables/snapshot.js'
+import { pagesOf } from '../pages.js'
 import type { View } from '../reader.js'
 import { asOfReach } from './as-of-reach.js'
 import type { AskedSettings, ColdEffect, ExpiryEffect, RetentionEffect, SettingChange } from './effect.js'
 import { retentionAt } from './settings.js'
-import { countRows, eachRow, partsWithin } from './span.js'
+import { countRows, PAGE_ROWS, partsWithin } from './span.js'
 import { warningsOf } from './warning.js'
 
 const EXPIRING: readonly { readonly setting: RetentionSetting; readonly table: TableName }[] = [
@@ -87,11 +88,12 @@ async function coldEffects({ files }: TableStore, view: View, { fold_time, befor
   ]
   let [runs, tasks, ticks] = [0, 0, 0]
   if (from < until) {
-    await eachRow(view, 'runs', span('finished_at'), ({ tasks_total }) => {
-      runs += 1
-      tasks += Number(tasks_total)
-    })
-    await eachRow(view, 'schedule_ticks', [...span('scheduled_for'), { column: 'expires_at', is_null: true }], () => void (ticks += 1))
+    for await (const rows of pagesOf(view, 'runs', { where: span('finished_at'), page_rows: PAGE_ROWS })) {
+      runs += rows.length
+      tasks += rows.reduce((sum, { tasks_total }) => sum + tasks_total, 0)
+    }
+    const ticked = [...span('scheduled_for'), { column: 'expires_at', is_null: true } as const]
+    for await (const rows of pagesOf(view, 'schedule_ticks', { where: ticked, page_rows: PAGE_ROWS })) ticks += rows.length
   }
   // What expires goes for good, and does not move first.
   const gone = expiryCut('dispatch_outbox', fold_time, after)?.at ?? from

@@ -2,9 +2,8 @@
 
 import { RETENTION_BOUNDS, RETENTION_SETTINGS, type RetentionSetting } from '../../events/retention.js'
 import { RETENTION, type RetentionPolicy } from '../../projections/retention.js'
-import type { RetentionSettingRow } from '../../projections/retention-table.js'
+import { readAll } from '../pages.js'
 import type { View } from '../reader.js'
-import { readRows } from '../rows.js'
 
 export type Setting = {
   readonly setting: RetentionSetting
@@ -24,8 +23,8 @@ export const retentionAt = (view: View | undefined): RetentionPolicy => view?.sn
 
 export async function readSettings(view: View | undefined): Promise<readonly Setting[]> {
   const holds = retentionAt(view)
-  const rows = view === undefined ? [] : await readRows(view, 'retention_settings', [], RETENTION_SETTINGS.length)
-  const changed = new Map((rows as unknown as readonly RetentionSettingRow[]).map((row) => [row.setting, row]))
+  const rows = view === undefined ? [] : await readAll(view, 'retention_settings', { limit: RETENTION_SETTINGS.length })
+  const changed = new Map(rows.map((row) => [row.setting, row]))
   return RETENTION_SETTINGS.map((setting) => {
     const row = changed.get(setting)
     return {

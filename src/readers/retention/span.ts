@@ -1,18 +1,19 @@
 // What of one table lies in a span of time, at one revision: rows, and the files that hold nothing else. It reads every row
 // only where no file says it.
 
-import { keyTextOfRow, type LooseRow, type TableName, tableNamed } from '../../projections/tables.js'
+import { keyTextOfRow, type TableName, tableNamed } from '../../projections/tables.js'
 import { rowFilter } from '../../tables/condition.js'
 import { layersOf, overlayRows } from '../../tables/overlay.js'
 import type { Part } from '../../tables/revision.js'
 import { partsOf } from '../../tables/snapshot.js'
 import type { Condition, TableFiles } from '../../tables/table-files.js'
+import { pagesOf } from '../pages.js'
 import type { View } from '../reader.js'
 
 /** [from, before) in the table's column. */
 export type Span = { readonly table: TableName; readonly column: string; readonly from: number; readonly before: number }
 
-const PAGE_ROWS = 20_000
+export const PAGE_ROWS = 20_000
 
 const within = ({ column, from, before }: Span): readonly Condition[] => [
   { column, is: '>=', value: from },
@@ -25,17 +26,8 @@ export async function countRows(files: Pick<TableFiles, 'scan'>, view: View, spa
   const { period } = tableNamed(span.table)
   if (period?.holds_key_once === true && period.column === span.column) return countByPeriods(files, view, span)
   let count = 0
-  await eachRow(view, span.table, within(span), () => void (count += 1))
+  for await (const rows of pagesOf(view, span.table, { where: within(span), page_rows: PAGE_ROWS })) count += rows.length
   return count
-}
-
-export async function eachRow(view: View, table: TableName, where: readonly Condition[], visit: (row: LooseRow) => void): Promise<void> {
-  for (let after: Parameters<View['page']>[1]['after']; ; ) {
-    const page = await view.page(table, { where, limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) })
-    for (const row of page.rows) visit(row)
-    if (page.is_last || page.last_key === undefined) return
-    after = page.last_key
-  }
 }
 
 /** A part of one period holds no row of another, and no other part has its rows: they need not be read. */

@@ -4,13 +4,13 @@ import { instantMs } from '../../core/time.js'
 import type { CodeLocationRow } from '../../projections/asset-table.js'
 import { inDispatchOrder, isDue } from '../../projections/dispatch-order.js'
 import { cappedTagsOf, dispatchPoolKeys, effectiveCap } from '../../projections/pool.js'
-import type { DepSatisfactionRow, DispatchOutboxRow, RunRow, TaskRow } from '../../projections/run-table.js'
+import type { DispatchOutboxRow, TaskRow } from '../../projections/run-table.js'
 import { isOver } from '../../projections/state-machine.js'
 import type { RowKey } from '../../projections/tables.js'
 import { readAssetGraph } from '../assets.js'
+import { readAll } from '../pages.js'
 import { type Pools, readPools } from '../pools.js'
 import type { View } from '../reader.js'
-import { readRows } from '../rows.js'
 import { readWaiting } from '../waiting.js'
 import { isFull, type Room } from './no-room.js'
 import type { UpstreamTask, WhyRows } from './why.js'
@@ -22,9 +22,9 @@ export async function loadWhy(
   task_key: string,
   now: number,
 ): Promise<WhyRows | 'no_run' | 'no_task'> {
-  const run = (await view?.row('runs', [run_id])) as RunRow | undefined
+  const run = await view?.row('runs', [run_id])
   if (view === undefined || run === undefined) return 'no_run'
-  const task = (await view.row('tasks', [run_id, task_key])) as TaskRow | undefined
+  const task = await view.row('tasks', [run_id, task_key])
   const nothing = { ...NOTHING, hold_until: holdOf(view), run, task }
   if (task === undefined) return run.tasks_total === 0 ? nothing : 'no_task'
   if (task.state === 'BLOCKED' || isOver(task.state)) {
@@ -68,9 +68,9 @@ async function readMissing(view: View, { run_id, task_key, deps_total }: TaskRow
     { column: 'run_id', is: '=', value: run_id },
     { column: 'downstream_task_key', is: '=', value: task_key },
   ] as const
-  const edges = (await readRows(view, 'dep_satisfaction', where, Number.MAX_SAFE_INTEGER)) as unknown as readonly DepSatisfactionRow[]
+  const edges = await readAll(view, 'dep_satisfaction', { where })
   const keys = edges.filter(({ satisfied }) => !satisfied).map(({ upstream_task_key }): RowKey => [run_id, upstream_task_key])
-  const tasks = (await view.rows('tasks', keys)) as unknown as readonly TaskRow[]
+  const tasks = await view.rows('tasks', keys)
   return tasks.toSorted((left, right) => left.task_index - right.task_index).map(({ task_key: key, state }) => ({ task_key: key, state }))
 }
 
