@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { editFault } from './mutants/check.js'
 import { MUTANTS } from './mutants/mutants.js'
+import { countDialect, type DialectCounts, dialectFaults } from './tidy/dialect.js'
 import {
   commandsIn,
   decisionFaults,
@@ -228,6 +229,24 @@ describe('names and words', () => {
     const wrong = PLANTED_TEXT[name]
     expect(rule(wrong).map(({ path }) => path)).toEqual(wrong.map(({ path }) => path))
     expect(rule(WELCOME_TEXT)).toEqual([])
+  })
+})
+
+describe('plain English', () => {
+  const recorded = JSON.parse(readText('test/tidy/dialect.json')) as DialectCounts
+  const texts = files.filter((path) => /\.(ts|js|md|yml)$/.test(path)).map(fileAt)
+
+  test('gets no worse in any folder, and the numbers follow where it gets better', () => {
+    expect(dialectFaults(countDialect(texts), recorded)).toEqual([])
+  })
+
+  test('is missed in a planted sentence and a planted name', () => {
+    const counts = (text: string) => countDialect([{ path: 'src/turn/planted.ts', text }])
+    expect(counts('// Whoever asks is told anew, and nobody says so.')).toEqual({ 'src/turn': 4 })
+    expect(counts('type RunAsked = { readonly Told: string }\ninterface Said {}')).toEqual({ 'src/turn': 2 })
+    expect(counts('// The caller gets the last answer again.\ntype RunRequest = { readonly asked: string }')).toEqual({})
+    expect(dialectFaults({ 'src/turn': 3 }, { 'src/turn': 2 })[0]).toContain('3 instead of 2')
+    expect(dialectFaults({}, { 'src/turn': 2 })[0]).toContain('Write 0')
   })
 })
 
