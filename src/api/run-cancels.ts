@@ -10,6 +10,7 @@ import { claimOf, outcomeOf, requestOf, waitMsOf } from './http/claimed.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { planned, readFreshFor } from './http/views.js'
 import { orRefuse, problems } from './problems.js'
+import { openRunFilter } from './run-filter.js'
 
 const TAGS = ['runs']
 /** A run that is being cancelled already needs no second request. */
@@ -84,7 +85,7 @@ function addCancelMany(app: Api, deps: RouteDeps): void {
           // What was asked for a moment ago is meant too.
           const { view } = await readFreshFor(deps)
           const states = state === undefined ? CANCELLABLE : [state]
-          const { rows, more } = await readNewestRuns(view, { ...filter, states }, CANCELLED_RUNS_MAX)
+          const { rows, more } = await readNewestRuns(view, { ...(await openRunFilter(view, filter)), states }, CANCELLED_RUNS_MAX)
           const run_ids = rows.map(({ run_id }) => run_id)
           return {
             drafts: run_ids.map((run_id) => cancelDraft(run_id, body, request_id)),

@@ -4,7 +4,8 @@ import { type Claimed, type Plan, submitClaimed } from '../commands/claims.js'
 import { isProblem, type Problem, problem } from '../commands/problem.js'
 import { planRunRequest, type RunPlanned, runKeyConflict } from '../commands/run-request.js'
 import { instantMs } from '../core/time.js'
-import { documentOf, readDocument, readPage } from '../readers/document.js'
+import { readDocument, readPage } from '../readers/document.js'
+import { runDocument, runDocuments } from '../readers/run-document.js'
 import { readNewestRuns } from '../readers/runs.js'
 import type { Outcome } from '../readers/wait.js'
 import { idempotencyHeader } from './contract/page.js'
@@ -27,6 +28,7 @@ import { readCursor, writeCursor } from './http/cursor.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { planned, viewFor } from './http/views.js'
 import { orRefuse, problems, RefusedError } from './problems.js'
+import { openRunFilter } from './run-filter.js'
 
 const TAGS = ['runs']
 
@@ -119,8 +121,9 @@ function addRunLists(app: Api, deps: RouteDeps): void {
       const after = readCursor('runs', cursor, 2)
       const place = after === undefined ? undefined : { at_ms: Number(after[0]), id: String(after[1]) }
       const view = await viewFor(deps, request.query, reply)
-      const { rows, more } = await readNewestRuns(view, { ...filter, states: state === undefined ? undefined : [state] }, limit, place)
-      const runs = rows.map((row) => documentOf('runs', row))
+      const states = state === undefined ? undefined : [state]
+      const { rows, more } = await readNewestRuns(view, { ...(await openRunFilter(view, filter)), states }, limit, place)
+      const runs = view === undefined ? [] : await runDocuments(view, rows)
       const last = runs.at(-1)
       const next_cursor = more && last !== undefined ? writeCursor('runs', [instantMs(last.requested_at), last.run_id]) : null
       return reply.code(200).send({ runs, next_cursor })
@@ -140,9 +143,10 @@ function addRunLists(app: Api, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { run_id } = request.params
-      const found = await readDocument(await viewFor(deps, request.query, reply), 'runs', [run_id])
-      if (found === undefined) throw noRun(run_id)
-      return reply.code(200).send(found)
+      const view = await viewFor(deps, request.query, reply)
+      const row = await view?.row('runs', [run_id])
+      if (view === undefined || row === undefined) throw noRun(run_id)
+      return reply.code(200).send(await runDocument(view, row))
     },
   )
 }

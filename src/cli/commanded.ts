@@ -23,6 +23,10 @@ export function commandedBy(
   return { ...(requested_by === undefined ? {} : { requested_by }), ...(reason === undefined ? {} : { reason }) }
 }
 
+/** Behind an instant: ` by ana: the warehouse is full`. */
+export const byText = (requested_by: string | null, reason: string | null): string =>
+  `${requested_by === null ? '' : ` by ${requested_by}`}${reason === null ? '' : `: ${reason}`}`
+
 /** undefined: the system knows no name of the user, as in a container that runs under any number. */
 export function loginNameOf(read: () => { readonly username: string } = userInfo): string | undefined {
   try {

@@ -6,7 +6,7 @@ import type { Pool, PoolAccepted } from './answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from './api-command.js'
 import { parseCap } from './arguments.js'
 import { ApiError } from './client.js'
-import { type CommandedOptions, commandedBy, withCommanded } from './commanded.js'
+import { byText, type CommandedOptions, commandedBy, withCommanded } from './commanded.js'
 import { note, printJson, printLine, printTable } from './local/print.js'
 import { momentText } from './moments.js'
 import { assertTaken } from './outcome.js'
@@ -83,7 +83,7 @@ function capText({ kind, cap }: Pool): string {
 
 function setText({ cap }: Pool, now: number): string {
   if (cap === null || cap.set_at === null) return ''
-  return `${momentText(cap.set_at, now)}${cap.set_by === null ? '' : ` by ${cap.set_by}`}`
+  return `${momentText(cap.set_at, now)}${byText(cap.set_by, cap.reason)}`
 }
 
 async function setCap(pool_key: string, max_running: number, options: CapOptions, around: Around): Promise<void> {

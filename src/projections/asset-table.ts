@@ -17,6 +17,8 @@ export const POOLS = defineTable({
     /** Of a location: a moving average of how long an attempt had a slot, or waited for one in vain. */
     attempt_ms_mean: column.optional.int64,
     updated_by: column.optional.repeated,
+    /** Why, as the person who set or removed the cap said it. */
+    reason: column.optional.string,
     updated_at: column.timestamp,
     removed_at: column.optional.timestamp,
     /** Of the value of a tag that counts nothing and has no cap of its own. */

@@ -158,6 +158,7 @@ const newPool = (pool_key: string, { at, event_id }: Moment): PoolRow => ({
   in_use: 0,
   attempt_ms_mean: null,
   updated_by: null,
+  reason: null,
   updated_at: at,
   removed_at: null,
   expires_at: null,
@@ -174,7 +175,7 @@ export function ensureLocationPool(rows: WorkingSet, location_name: string, mome
 export function foldPoolDefined(rows: WorkingSet, { payload }: EventOf<'PoolDefined'>, moment: Moment): Refusal | undefined {
   const { pool_key, max_running } = payload
   const pool = poolOf(rows, pool_key, moment)
-  put(rows, { ...pool, max_running, updated_by: payload.requested_by ?? null, updated_at: moment.at, removed_at: null }, moment)
+  put(rows, { ...pool, max_running, ...by(payload), updated_at: moment.at, removed_at: null }, moment)
   if (isTagPool(pool_key)) countTagged(rows, moment)
   return undefined
 }
@@ -193,6 +194,11 @@ function countTagged(rows: WorkingSet, moment: Moment): void {
   }
 }
 
+const by = ({ requested_by, reason }: { readonly requested_by?: string; readonly reason?: string }) => ({
+  updated_by: requested_by ?? null,
+  reason: reason ?? null,
+})
+
 export function foldPoolRemoved(rows: WorkingSet, { payload }: EventOf<'PoolRemoved'>, moment: Moment): Refusal | undefined {
   const { pool_key } = payload
   if (pool_key === GLOBAL_POOL_KEY)
@@ -200,6 +206,6 @@ export function foldPoolRemoved(rows: WorkingSet, { payload }: EventOf<'PoolRemo
   const pool = rows.get('pools', pool_key)
   if (pool === undefined || pool.max_running === null)
     return refusal('UNKNOWN_ENTITY', { message: `The pool ${pool_key} has no cap of its own.` })
-  put(rows, { ...pool, max_running: null, updated_by: payload.requested_by ?? null, updated_at: moment.at, removed_at: moment.at }, moment)
+  put(rows, { ...pool, max_running: null, ...by(payload), updated_at: moment.at, removed_at: moment.at }, moment)
   return undefined
 }

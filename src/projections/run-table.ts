@@ -32,6 +32,8 @@ export const RUNS = defineTable({
     root_run_id: column.optional.string,
     rerun_mode: column.optional.oneOf('ALL', 'FROM_FAILURE'),
     requested_by: column.optional.repeated,
+    /** Why, as the requester said it. */
+    reason: column.optional.string,
     assets: column.json<Assets>(),
     asset_count: column.int32,
     partitions: column.json<Selector>(),
@@ -48,6 +50,7 @@ export const RUNS = defineTable({
     finished_at: column.optional.timestamp,
     cancel_requested_at: column.optional.timestamp,
     cancel_requested_by: column.optional.repeated,
+    cancel_reason: column.optional.string,
     /** Of the request that asked for it: its dispatches go on from there. It only informs. */
     traceparent: column.optional.string,
     tasks_total: column.int32,

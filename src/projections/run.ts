@@ -100,6 +100,7 @@ const newRun = (payload: RunRequested['payload'], { at, event_id }: Moment): Run
   root_run_id: payload.root_run_id ?? null,
   rerun_mode: payload.rerun_mode ?? null,
   requested_by: payload.requested_by ?? null,
+  reason: payload.reason ?? null,
   assets: payload.assets,
   asset_count: 'keys' in payload.assets ? payload.assets.keys.length : payload.assets.list.count,
   partitions: payload.partitions,
@@ -115,6 +116,7 @@ const newRun = (payload: RunRequested['payload'], { at, event_id }: Moment): Run
   finished_at: null,
   cancel_requested_at: null,
   cancel_requested_by: null,
+  cancel_reason: null,
   traceparent: null,
   tasks_total: 0,
   tasks_open: 0,
@@ -134,9 +136,17 @@ export function foldRunCancelRequested(rows: WorkingSet, { payload }: EventOf<'R
   if (state === undefined) return refusal('TERMINAL', { run_id, run_state: run.state })
   if (state === run.state) return undefined
   const cancel_requested_by = payload.requested_by ?? null
+  const cancel_reason = payload.reason ?? null
   const cancel_requested_at = notBefore(moment, run.requested_at)
   const finished_at = isOver(state) ? cancel_requested_at : null
-  const cancelling = moveRun(rows, run, 'CANCEL_REQUESTED', state, { cancel_requested_at, cancel_requested_by, finished_at }, moment)
+  const cancelling = moveRun(
+    rows,
+    run,
+    'CANCEL_REQUESTED',
+    state,
+    { cancel_requested_at, cancel_requested_by, cancel_reason, finished_at },
+    moment,
+  )
   if (!isOver(state)) countEnded(rows, cancelling, cancelTasks(rows, cancelling, moment), moment)
   return undefined
 }

@@ -45,7 +45,7 @@ export type Pool = {
   readonly cap: (Cap & WhoSet) | null
 }
 
-type WhoSet = { readonly set_by: string | null; readonly set_at: number | null }
+type WhoSet = { readonly set_by: string | null; readonly set_at: number | null; readonly reason: string | null }
 
 /** In the order of their keys. The workspace's is there before the first task. */
 export function listPools(pools: Pools): readonly Pool[] {
@@ -87,11 +87,15 @@ function whoSet(pools: Pools, pool_key: string, { source }: Cap): WhoSet {
       return setIn(pools.pool(allValuesOf(pool_key)))
     case 'SLOTS': {
       const location = pools.location(locationOfPool(pool_key) ?? '')
-      return { set_by: location?.deployed_by ?? null, set_at: location?.deployed_at ?? null }
+      return { set_by: location?.deployed_by ?? null, set_at: location?.deployed_at ?? null, reason: null }
     }
     case 'DEFAULT':
-      return { set_by: null, set_at: null }
+      return { set_by: null, set_at: null, reason: null }
   }
 }
 
-const setIn = (pool: PoolRow | undefined): WhoSet => ({ set_by: pool?.updated_by ?? null, set_at: pool?.updated_at ?? null })
+const setIn = (pool: PoolRow | undefined): WhoSet => ({
+  set_by: pool?.updated_by ?? null,
+  set_at: pool?.updated_at ?? null,
+  reason: pool?.reason ?? null,
+})

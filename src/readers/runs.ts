@@ -6,12 +6,18 @@ import { type Newest, type Place, readNewest } from './newest.js'
 import { readAll } from './pages.js'
 import type { View } from './reader.js'
 
-type RunFilter = {
+export type RunFilter = {
   readonly states?: readonly string[] | undefined
   readonly asset?: string | undefined
   /** NAME=VALUE; all of them. */
   readonly tag?: readonly string[] | undefined
   readonly run_key?: string | undefined
+  readonly trigger_type?: string | undefined
+  readonly schedule_id?: string | undefined
+  readonly tick_id?: string | undefined
+  readonly sensor_id?: string | undefined
+  readonly backfill_id?: string | undefined
+  readonly requested_by?: string | undefined
   readonly from?: string | undefined
   readonly to?: string | undefined
 }
@@ -23,8 +29,15 @@ export async function readNewestRuns(view: View | undefined, filter: RunFilter, 
   return readNewest(view, 'runs', { at: 'requested_at', id: 'run_id', where: conditionsOf(filter), fitting, from, to, limit, after })
 }
 
-const conditionsOf = ({ states, run_key }: RunFilter): readonly Condition[] => [
+/** Columns that a filter compares as they are. */
+const COMPARED = ['trigger_type', 'schedule_id', 'tick_id', 'sensor_id', 'backfill_id', 'requested_by'] as const
+
+const conditionsOf = ({ states, run_key, ...filter }: RunFilter): readonly Condition[] => [
   ...(states === undefined ? [] : [{ column: 'state', in: states }]),
+  ...COMPARED.flatMap((column): readonly Condition[] => {
+    const value = filter[column]
+    return value === undefined ? [] : [{ column, is: '=', value }]
+  }),
   // As it is stored, and as its requester wrote it.
   ...(run_key === undefined ? [] : [{ column: 'run_key', in: [run_key, `user:${run_key}`] }]),
 ]

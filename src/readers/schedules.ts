@@ -39,6 +39,15 @@ async function readSchedule(view: View, schedule_id: string): Promise<Schedule |
   return { definition, state }
 }
 
+/** Those of removed ones too. */
+export async function scheduleNamesOf(view: View, schedule_ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const rows = await view.rows(
+    'schedule_definitions',
+    [...new Set(schedule_ids)].map((schedule_id) => [schedule_id]),
+  )
+  return new Map(rows.map(({ schedule_id, schedule_name }) => [schedule_id, schedule_name]))
+}
+
 /** All of them, removed ones too, in the order of their names. */
 export async function readSchedules(view: View | undefined): Promise<readonly Schedule[]> {
   if (view === undefined) return []

@@ -65,7 +65,7 @@ describe('a pool', () => {
           in_use: 0,
           max_running: null,
           waiting: null,
-          cap: { max_running: 1_000, source: 'DEFAULT', set_by: null, set_at: null },
+          cap: { max_running: 1_000, source: 'DEFAULT', set_by: null, set_at: null, reason: null },
         },
         {
           pool_key: 'location:main',
@@ -73,7 +73,7 @@ describe('a pool', () => {
           in_use: 0,
           max_running: null,
           waiting: null,
-          cap: { max_running: 6, source: 'SLOTS', set_by: 'user:deployer', set_at: expect.any(String) },
+          cap: { max_running: 6, source: 'SLOTS', set_by: 'user:deployer', set_at: expect.any(String), reason: null },
         },
         { pool_key: 'pool:db', kind: 'POOL', in_use: 0, max_running: null, waiting: null, cap: null },
         { pool_key: 'pool:unused', kind: 'POOL', in_use: 0, max_running: null, waiting: null, cap: null },
@@ -104,7 +104,7 @@ describe('a pool', () => {
       kind: 'POOL',
       in_use: 1,
       max_running: 1,
-      cap: { max_running: 1, source: 'OWN', set_by: 'user:1', set_at: expect.any(String) },
+      cap: { max_running: 1, source: 'OWN', set_by: 'user:1', set_at: expect.any(String), reason: 'The database is slow.' },
       waiting: 1,
     })
     expect(await show('location:main')).toMatchObject({ in_use: 2, waiting: 1 })

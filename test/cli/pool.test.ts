@@ -50,7 +50,7 @@ describe('servo pool', () => {
     expect(set).toMatchObject({ code: 0, stdout: 'pool:warehouse takes at most 2 at once, from now on.', stderr: '' })
     const shown = await at.servo('pool', 'show', 'pool:warehouse')
     expect(shown.stdout).toMatch(
-      /^pool {5}pool:warehouse\nrunning {2}0\nwaiting {2}0\ncap {6}2\nset {6}\d{4}-\d\d-\d\d .* (ago|\(just now)\) by ada$/,
+      /^pool {5}pool:warehouse\nrunning {2}0\nwaiting {2}0\ncap {6}2\nset {6}\d{4}-\d\d-\d\d .* (ago|\(just now)\) by ada: The warehouse is slow\.$/,
     )
     expect(await at.servo('pool', 'remove', 'pool:warehouse', '--wait')).toMatchObject({
       code: 0,

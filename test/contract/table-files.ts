@@ -378,6 +378,7 @@ const pool = (pool_key: string): LooseRow => ({
   in_use: 1,
   attempt_ms_mean: null,
   updated_by: null,
+  reason: null,
   updated_at: 1,
   removed_at: null,
   expires_at: null,

@@ -32,7 +32,7 @@ export const pool = z
       .meta({ description: 'Tasks that are dispatched or run. null: of a TAG, whose values are counted each by itself.' }),
     max_running: count.nullable().meta({ description: 'The cap that somebody set for this pool; null: nobody did.' }),
     cap: z
-      .object({ max_running: count, source: capSource, set_by: z.string().nullable(), set_at: maybeInstant })
+      .object({ max_running: count, source: capSource, set_by: z.string().nullable(), set_at: maybeInstant, reason: z.string().nullable() })
       .nullable()
       .meta({ description: 'The cap that holds, and where it comes from. null: there is none.' }),
     waiting: count.nullable().meta({

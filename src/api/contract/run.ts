@@ -70,6 +70,7 @@ export const runAccepted = z
 export const runQuery = z.strictObject(waitQuery)
 
 export const RUN_STATES = ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING', 'SUCCEEDED', 'FAILED', 'CANCELLED'] as const
+export const TRIGGER_TYPES = ['SCHEDULE', 'SENSOR', 'BACKFILL', 'MANUAL', 'RERUN'] as const
 const OPEN_RUN_STATES = ['PENDING', 'PLANNED', 'RUNNING'] as const
 
 const tagText = z
@@ -82,6 +83,12 @@ const runFilter = {
   asset: id('asset_key').optional(),
   tag: tagTexts.optional(),
   run_key: z.string().optional(),
+  trigger_type: z.enum(TRIGGER_TYPES).optional(),
+  schedule: z.string().optional().meta({ description: 'Runs of this schedule: its name or its id.' }),
+  tick_id: z.string().optional(),
+  sensor_id: z.string().optional(),
+  backfill_id: z.string().optional(),
+  requested_by: z.string().optional(),
   from: instant.optional().meta({ description: 'Requested at or after it.' }),
   to: instant.optional().meta({ description: 'Requested before it.' }),
 }
@@ -95,7 +102,14 @@ export const run = z
     run_id: z.string(),
     run_key: z.string(),
     state: z.enum(RUN_STATES),
-    trigger_type: z.string(),
+    trigger_type: z.enum(TRIGGER_TYPES),
+    schedule_id: z.string().nullable().meta({ description: 'The schedule whose tick requested it; also of a rerun of such a run.' }),
+    schedule_name: z.string().nullable().meta({ description: 'Its name now.' }),
+    tick_id: z.string().nullable(),
+    sensor_id: z.string().nullable(),
+    eval_id: z.string().nullable(),
+    backfill_id: z.string().nullable(),
+    chunk_index: count.nullable(),
     assets,
     asset_count: count,
     partitions: selector,
@@ -106,6 +120,7 @@ export const run = z
     tags,
     priority: z.int(),
     requested_by: z.string().nullable(),
+    reason: z.string().nullable().meta({ description: 'Why, as the requester said it.' }),
     request_event_id: z.string(),
     parent_run_id: z.string().nullable().meta({ description: 'The run that this one is a rerun of.' }),
     root_run_id: z.string().nullable().meta({ description: 'The first of them, where reruns were run again.' }),
@@ -117,6 +132,7 @@ export const run = z
     finished_at: maybeInstant,
     cancel_requested_at: maybeInstant,
     cancel_requested_by: z.string().nullable(),
+    cancel_reason: z.string().nullable(),
     tasks_total: count,
     tasks_open: count,
     tasks_succeeded: count,

@@ -1,7 +1,7 @@
 // `servo run list`.
 
 import type { Command } from 'commander'
-import { RUN_STATES } from '../../api/contract/run.js'
+import { RUN_STATES, TRIGGER_TYPES } from '../../api/contract/run.js'
 import type { Run } from '../answers.js'
 import { type ApiOptions, type Around, listed, sessionOf, withApi, withExample } from '../api-command.js'
 import { collectTag, parseCount, parseOneOf } from '../arguments.js'
@@ -13,6 +13,9 @@ type Options = ApiOptions & {
   readonly state?: string
   readonly asset?: string
   readonly tag?: readonly string[]
+  readonly schedule?: string
+  readonly trigger?: string
+  readonly requestedBy?: string
   readonly limit: number
   readonly all?: boolean
 }
@@ -25,19 +28,22 @@ export function addListCommand(group: Command, around: Around): void {
     .option('--state <state>', RUN_STATES.join(', '), parseOneOf(RUN_STATES))
     .option('--asset <key>', 'runs of this asset')
     .option('--tag <name=value>', 'runs with this tag; several have all to be there', collectTag)
+    .option('--schedule <name>', 'runs of this schedule, by its name or id')
+    .option('--trigger <type>', TRIGGER_TYPES.join(', '), parseOneOf(TRIGGER_TYPES))
+    .option('--requested-by <name>', 'runs that this person or program asked for')
     .option('--limit <count>', 'how many', parseCount, RUNS_FOR_PEOPLE)
     .option('--all', 'as many as there are')
     .action((options: Options) => list(options, around))
-  withExample(command, 'servo run list --state FAILED --asset daily_summary')
+  withExample(command, 'servo run list --state FAILED --asset daily_summary', 'servo run list --schedule nightly')
 }
 
 async function list(options: Options, around: Around): Promise<void> {
   const session = sessionOf(options, around)
-  const { state, asset, tag, limit, all } = options
+  const { state, asset, tag, schedule, trigger: trigger_type, requestedBy: requested_by, limit, all } = options
   const { rows, more } = await listed<'runs', Run>(session, {
     path: '/runs',
     member: 'runs',
-    query: { state, asset, tag, fresh: true },
+    query: { state, asset, tag, schedule, trigger_type, requested_by, fresh: true },
     limit: all === true ? Number.POSITIVE_INFINITY : limit,
   })
   if (session.json) return printJson(rows)
@@ -46,7 +52,8 @@ async function list(options: Options, around: Around): Promise<void> {
   if (more) note(`These are the newest ${rows.length}. Say --limit or --all to see more.`)
 }
 
-const isFiltered = ({ state, asset, tag }: Options): boolean => state !== undefined || asset !== undefined || tag !== undefined
+const isFiltered = ({ state, asset, tag, schedule, trigger, requestedBy }: Options): boolean =>
+  [state, asset, tag, schedule, trigger, requestedBy].some((value) => value !== undefined)
 
 function printRuns(runs: readonly Run[], screen: Screen): void {
   const now = Date.now()
@@ -60,7 +67,7 @@ function printRuns(runs: readonly Run[], screen: Screen): void {
       partitionsText(run.partitions),
       agoText(Date.parse(run.requested_at), now),
       tookText(run.started_at, run.finished_at, now),
-      run.requested_by ?? run.trigger_type.toLowerCase(),
+      run.requested_by ?? run.schedule_name ?? run.trigger_type.toLowerCase(),
     ]),
   )
 }

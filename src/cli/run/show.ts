@@ -3,6 +3,7 @@
 import type { Command } from 'commander'
 import type { Run, Task, TimelineEntry } from '../answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'
+import { byText } from '../commanded.js'
 import { note, printJson, printLine, printTable } from '../local/print.js'
 import { localText, momentText, tookText } from '../moments.js'
 import { paintedState, type Screen } from '../screen.js'
@@ -73,7 +74,6 @@ const triesText = ({ attempt, max_attempts, infra_losses, releases }: Task): str
 function runLines(run: Run, screen: Screen, now: number): readonly string[] {
   const over = run.tasks_total - run.tasks_open
   const tags = Object.entries(run.tags).map(([name, value]) => `${name}=${value}`)
-  const by = run.requested_by === null ? '' : ` by ${run.requested_by}`
   const members: readonly (readonly [string, string])[] = [
     ['state', paintedState(screen, run.state)],
     ['tasks', run.tasks_total === 0 ? '' : `${over} of ${run.tasks_total} over: ${countsText(run)}`],
@@ -83,15 +83,29 @@ function runLines(run: Run, screen: Screen, now: number): readonly string[] {
     ['run key', run.run_key],
     ['rerun of', run.parent_run_id ?? ''],
     ['priority', run.priority === 0 ? '' : String(run.priority)],
-    ['requested', `${momentText(run.requested_at, now)}${by}`],
+    ['source', sourceText(run)],
+    ['requested', `${momentText(run.requested_at, now)}${byText(run.requested_by, run.reason)}`],
     ['planned', momentText(run.planned_at, now)],
     ['started', momentText(run.started_at, now)],
-    ['cancelled', momentText(run.cancel_requested_at, now)],
+    [
+      'cancelled',
+      run.cancel_requested_at === null
+        ? ''
+        : `${momentText(run.cancel_requested_at, now)}${byText(run.cancel_requested_by, run.cancel_reason)}`,
+    ],
     ['finished', momentText(run.finished_at, now)],
     ['took', tookText(run.started_at, run.finished_at, now)],
     ['error', run.error?.message ?? ''],
   ]
   return [`Run ${run.run_id}`, ...members.flatMap(([name, value]) => (value === '' ? [] : [`  ${name.padEnd(10)} ${value}`]))]
+}
+
+/** What requested it, where that is no person. */
+function sourceText({ trigger_type, schedule_name, schedule_id, tick_id, sensor_id, backfill_id, chunk_index }: Run): string {
+  if (schedule_id !== null) return `schedule ${schedule_name ?? schedule_id}${tick_id === null ? '' : `, tick ${tick_id}`}`
+  if (sensor_id !== null) return `sensor ${sensor_id}`
+  if (backfill_id !== null) return `backfill ${backfill_id}${chunk_index === null ? '' : `, chunk ${chunk_index}`}`
+  return trigger_type === 'MANUAL' ? '' : trigger_type.toLowerCase()
 }
 
 const countsText = ({ tasks_succeeded, tasks_failed, tasks_skipped, tasks_cancelled }: Run): string =>
