@@ -28,6 +28,14 @@ export const LISTING: readonly Mutant[] = [
     killed_by: turn('listing', 'closes what an earlier one has listed, where those that list all open minutes publish nothing'),
   },
   {
+    name: 'a revision published under a time from before what it has folded',
+    edits: [{ file: TURN, find: 'Math.max(storeTime(deps, pass), pass.pending.fold_time)', replace: 'storeTime(deps, pass)' }],
+    killed_by: {
+      file: 'test/turn/missed.test.ts',
+      title: 'takes nothing for missed that a process folded whose machine was suspended during the turn',
+    },
+  },
+  {
     name: 'T0 claimed with something older behind what is unread',
     edits: [
       {

@@ -85,4 +85,30 @@ describe('the look through the window', () => {
     })
     await expectInvariants()
   })
+
+  test('takes nothing for missed that a process folded whose machine was suspended during the turn', async () => {
+    const scenario = createScenario()
+    const { world, tell, writer, say, decider, expectInvariants } = scenario
+    await tell(async () => {
+      await publish(scenario, 3)
+      const { append } = writer('awake')
+      let suspended_ms = 0
+      const sleeper = decider('suspended', { suspended_ms: () => suspended_ms })
+      // Its turn knows the time, and has listed nothing yet.
+      const wake = world.intercept(async ({ phase, process, operation }) => {
+        if (phase !== 'before' || process !== 'suspended' || operation !== 'list' || suspended_ms > 0) return
+        suspended_ms = 20 * MINUTE_MS
+        await world.time.sleep(suspended_ms)
+        await append([say.poolDefined('pool:late', 1)])
+      })
+      await sleeper.turn()
+      wake()
+      expect(suspended_ms).toBeGreaterThan(0)
+      // The look begins behind the segments that tell where the revision lies.
+      await world.time.sleep(2 * HOUR_MS - 10 * MINUTE_MS)
+      await publish(scenario, 1)
+      expect(await findMissed(world, world.start('keeper'))).toEqual([])
+    })
+    await expectInvariants()
+  })
 })
