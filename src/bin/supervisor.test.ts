@@ -14,9 +14,9 @@ const grpcError = (code: number, details: string) =>
   Object.assign(new Error(`${code} ${details}`), { code, details, metadata: {}, name: 'ServiceError' })
 
 /** What an attempt to open a session comes to: a trouble, or a session whose end the test decides. */
-type Opened = SessionTrouble | 'works'
+type Opening = SessionTrouble | 'works'
 
-function world(script: readonly Opened[], close: () => Promise<void> = async () => undefined, drawn = 0.999_999) {
+function world(script: readonly Opening[], close: () => Promise<void> = async () => undefined, drawn = 0.999_999) {
   const time = createVirtualTime(0)
   const stopping = new AbortController()
   const health = createHealth(time.now)

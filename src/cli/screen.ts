@@ -1,6 +1,6 @@
 // What a command may do to where it prints: colours and redrawing are for terminals, and a pipe gets plain lines.
 
-import { type Output as Guarded, lineFor, MARK } from './terminal.js'
+import { lineFor, MARK, type Output as TerminalOutput } from './terminal.js'
 
 export type Screen = {
   /** Lines may be drawn again. */
@@ -15,7 +15,7 @@ export type Screen = {
   readonly write: (text: string) => void
 }
 
-type Output = Guarded & {
+type Output = TerminalOutput & {
   readonly columns?: number
   readonly rows?: number
   readonly write: (text: string) => unknown

@@ -11,10 +11,10 @@ import { createPatience, untilInterrupted } from './watching.js'
 const WAIT_MS = 10_000
 const QUESTIONS_MAX = 5
 
-type Accepted = { readonly accepted_event_id?: string | null | undefined; readonly outcome?: Outcome | undefined }
+type CommandAnswer = { readonly accepted_event_id?: string | null | undefined; readonly outcome?: Outcome | undefined }
 
 /** The same answer with the outcome that there is by now. One without an outcome was not asked to wait. */
-export async function settled<Answer extends Accepted>(session: Pick<Session, 'client'>, answer: Answer): Promise<Answer> {
+export async function settled<Answer extends CommandAnswer>(session: Pick<Session, 'client'>, answer: Answer): Promise<Answer> {
   const { accepted_event_id } = answer
   if (answer.outcome?.kind !== 'pending' || accepted_event_id == null) return answer
   const outcome = await untilInterrupted(async (until) => {
@@ -38,6 +38,6 @@ export async function outcomeOf({ client }: Pick<Session, 'client'>, event_id: s
 }
 
 /** After what was accepted has been printed: exit code 4 says that nothing more is known. */
-export function assertCarriedOut({ outcome }: Accepted): void {
+export function assertCarriedOut({ outcome }: CommandAnswer): void {
   if (outcome?.kind === 'pending') throw new NotYetError(PENDING_HINT)
 }

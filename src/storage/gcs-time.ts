@@ -10,10 +10,10 @@ export type GcsTime = {
   /** The store's time: never later than it is, never earlier than it was said to be before. */
   readonly now: () => number
   /** A request is about to be sent. */
-  readonly ask: () => Asked
+  readonly ask: () => PendingRequest
 }
 
-type Asked = {
+type PendingRequest = {
   /** Its answer is here. `created`: it made an object, which the server says was created then. */
   readonly answered: (headers: Headers | undefined, created?: string) => void
   /** The store's time when the request was sent, or before: what the answer leaves out may be younger. */

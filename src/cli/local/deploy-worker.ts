@@ -12,7 +12,7 @@ export const WORKER_URL_VARIABLE = 'SERVO_WORKER_URL'
 
 /** What is said, and where. */
 type Said<Value> = readonly [Value, string]
-type Asked = {
+type WorkerOptions = {
   readonly worker_url: Said<string> | undefined
   readonly slots: Said<number> | undefined
   readonly prefetch: Said<number> | undefined
@@ -30,7 +30,7 @@ export type Chosen = {
 type Request = {
   readonly client: ApiClient
   readonly location_name: string
-  readonly asked: Asked
+  readonly asked: WorkerOptions
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 

@@ -53,10 +53,10 @@ type Shown = Seen & { readonly stall?: Stall | undefined }
 const watchRun = (session: Session, run_id: string, watching: Watching): Promise<void> =>
   untilInterrupted((until) => lookUntilOver(session, run_id, watching, until))
 
-type Accepted = { readonly accepted_event_id: string; readonly outcome?: Outcome | undefined }
+type AcceptedRun = { readonly accepted_event_id: string; readonly outcome?: Outcome | undefined }
 
 /** A run that was accepted comes, whatever is away meanwhile: it is waited for until it is over. */
-export async function watchAccepted(session: Session, run_id: string, { accepted_event_id, outcome }: Accepted): Promise<void> {
+export async function watchAccepted(session: Session, run_id: string, { accepted_event_id, outcome }: AcceptedRun): Promise<void> {
   const isHinted = outcome?.kind === 'pending'
   if (isHinted) note(PENDING_HINT)
   await watchRun(session, run_id, { says: session.json ? 'end' : 'changes', accepted_event_id, isHinted })

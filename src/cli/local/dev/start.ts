@@ -189,9 +189,13 @@ function serverSettings({ environment, data, found, ports }: Prepared, { address
   }
 }
 
-type Started = Omit<Dev, 'ui_url' | 'summary' | 'export_line'> & Pick<DevSummary, 'failing'> & { readonly is_serving: boolean }
+type StartedParts = Omit<Dev, 'ui_url' | 'summary' | 'export_line'> & Pick<DevSummary, 'failing'> & { readonly is_serving: boolean }
 
-function devOf({ module, data, environment }: Prepared, { address, ui_url }: KeptTemporal, { failing, is_serving, ...rest }: Started): Dev {
+function devOf(
+  { module, data, environment }: Prepared,
+  { address, ui_url }: KeptTemporal,
+  { failing, is_serving, ...rest }: StartedParts,
+): Dev {
   const { api_url } = rest
   const worker = module === undefined ? undefined : { url: rest.worker_url, is_serving }
   const export_line = exportLine({ api_url, worker_url: worker?.url, data_folder: data.path, scope: scopeIn(environment) })

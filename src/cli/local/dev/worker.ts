@@ -42,7 +42,7 @@ const SAID_AFTER_MS = 1_000
 const PROBLEM_LINES_MAX = 12
 const PROBLEM_CHARACTERS_MAX = 2_000
 
-type Loaded = { readonly child: Child; readonly source: DeploySource }
+type LoadedCode = { readonly child: Child; readonly source: DeploySource }
 
 export function keepWorker(program: Omit<Program, 'environment'>, keeping: WorkerKeeping): KeptWorker {
   const { say, records, module, refusalOf, onServing, stop_grace_ms = STOP_GRACE_MS, slow_after_ms = SLOW_AFTER_MS } = keeping
@@ -89,7 +89,7 @@ export function keepWorker(program: Omit<Program, 'environment'>, keeping: Worke
     cause ??= why
   }
 
-  async function load(why: Cause): Promise<Loaded | undefined> {
+  async function load(why: Cause): Promise<LoadedCode | undefined> {
     const child = startNext()
     loading = child
     const slow = setTimeout(() => say(slowSentence()), slow_after_ms)
@@ -147,7 +147,7 @@ export function keepWorker(program: Omit<Program, 'environment'>, keeping: Worke
   }
 
   /** Answers whether the new worker serves. */
-  async function switchTo({ child, source }: Loaded, why: Cause): Promise<boolean> {
+  async function switchTo({ child, source }: LoadedCode, why: Cause): Promise<boolean> {
     const before = serving?.child
     serving = undefined
     await ended(before)
