@@ -22,7 +22,8 @@ import {
   type TriggerAsked,
   triggerUpdate,
 } from './contract.js'
-import { backoffMs, isTimeToBeginAnew, listenForDrain, setNextFire } from './loop.js'
+import { setNextFire } from './loop.js'
+import { openLoop } from './run-loop.js'
 import { triggerFault } from './trigger-asked.js'
 import { callSummary, errorText, scheduleDetails, scheduleWaitSummary } from './words.js'
 
@@ -38,26 +39,20 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
   const answers = new Map<string, TriggerAnswer>()
   /** Triggers that somebody waits for: a new run of the workflow would leave them without an answer. */
   const unanswered = new Set<string>()
-  let { failures, last_error, refused = null } = input
-  let dirty = false
-  let signals = 0
-  let turns = 0
+  const loop = openLoop(input)
+  let { refused = null } = input
   let report: ScheduleReport | undefined
-  const wake = () => {
-    signals += 1
-    dirty = true
-  }
   const command = (kind: 'pause' | 'resume') => (told?: Told) => {
     commands.push({ ...toldIn(told), kind })
-    wake()
+    loop.wake()
   }
   wf.setHandler(pauseSignal, command('pause'))
   wf.setHandler(resumeSignal, command('resume'))
-  wf.setHandler(pokeSignal, wake)
-  const drain = listenForDrain(wake)
+  wf.setHandler(pokeSignal, loop.wake)
   wf.setHandler(scheduleStateQuery, (): ScheduleLoopState => {
     const { status = 'STARTING', next_fire_at = null, sequence = 0 } = report ?? {}
-    return { turns, failures, last_error, sequence, status: failures > 0 ? 'ERROR' : status, next_fire_at }
+    const { failures, last_error } = loop.health()
+    return { turns: loop.turns(), failures, last_error, sequence, status: failures > 0 ? 'ERROR' : status, next_fire_at }
   })
   wf.setHandler(
     triggerUpdate,
@@ -65,29 +60,30 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
       answers.delete(asked.request_id)
       unanswered.add(asked.request_id)
       commands.push(triggerIn(asked))
-      dirty = true
+      loop.lookAtOnce()
       await wf.condition(() => answers.has(asked.request_id))
       return answers.get(asked.request_id) as TriggerAnswer
     },
     { validator: refuseFaulty },
   )
+  const showDetails = (status: ScheduleLoopStatus) =>
+    wf.setCurrentDetails(scheduleDetails(status, report, { last_error: loop.health().last_error, refused }))
   const show = (status: ScheduleLoopStatus) => {
     setNextFire(status, report?.next_fire_at ?? null)
-    wf.setCurrentDetails(scheduleDetails(status, report, { last_error, refused }))
+    showDetails(status)
   }
-  const isLast = () => unanswered.size === 0 && (drain.isWanted() || isTimeToBeginAnew(signals, turns, input.turns_max))
 
   function answer(request_id: string, said: TriggerAnswer): void {
     answers.set(request_id, said)
     unanswered.delete(request_id)
   }
 
-  async function look(): Promise<number> {
+  async function look(): Promise<number | 'over'> {
     const batch = commands.splice(0, COMMANDS_AT_ONCE)
     const call = { tenant_id, workspace_id, schedule_id, commands: batch }
     let answered: ScheduleReport
     try {
-      answered = await calls.scheduleTurn.executeWithOptions({ summary: callSummary(turns, batch) }, [call])
+      answered = await calls.scheduleTurn.executeWithOptions({ summary: callSummary(loop.turns(), batch) }, [call])
     } catch (error) {
       // Who waits is told; the rest is said again with the next call, and absorbed where it had been appended.
       for (const { kind, request_id } of batch) if (kind === 'trigger') answer(request_id, { problem: errorText(error) })
@@ -96,43 +92,23 @@ export async function scheduleLoop(input: ScheduleLoopInput): Promise<void> {
     }
     report = answered
     for (const [request_id, said] of Object.entries(report.answers)) answer(request_id, said)
-    failures = 0
-    last_error = null
+    loop.clearHealth()
     if (batch.length > 0) refused = report.refused ?? null
     show(report.status)
+    if (report.status === 'REMOVED' && commands.length === 0 && unanswered.size === 0) return 'over'
     return commands.length > 0 ? 0 : Math.max(WAIT_MS_MIN, report.wake_in_ms)
   }
 
-  if (failures === 0) wf.setCurrentDetails(scheduleDetails('STARTING', report, { last_error, refused }))
-  for (;;) {
-    dirty = false
-    turns += 1
-    let wait_ms: number
-    try {
-      wait_ms = await look()
-      if (report?.status === 'REMOVED' && commands.length === 0 && unanswered.size === 0) {
-        await wf.condition(wf.allHandlersFinished)
-        return
-      }
-    } catch (error) {
-      if (wf.isCancellation(error)) throw error
-      failures += 1
-      last_error = errorText(error)
-      show('ERROR')
-      wait_ms = backoffMs(failures)
-    }
-    if (isLast()) break
-    if (wait_ms > 0) await wf.condition(() => dirty, wait_ms, { summary: scheduleWaitSummary(report) })
-    if (isLast()) break
-  }
-  await wf.condition(wf.allHandlersFinished)
-  await wf.makeContinueAsNewFunc<typeof scheduleLoop>({ taskQueue: drain.taskQueue() })({
-    ...input,
-    commands,
-    failures,
-    last_error,
-    refused,
+  if (input.failures === 0) showDetails('STARTING')
+  const end = await loop.run({
+    look,
+    onFailed: () => show('ERROR'),
+    waitSummary: () => scheduleWaitSummary(report),
+    mayBeginAnew: () => unanswered.size === 0,
   })
+  if (end === 'over') return
+  const next = wf.makeContinueAsNewFunc<typeof scheduleLoop>({ taskQueue: loop.taskQueue() })
+  await next({ ...input, commands, ...loop.health(), refused })
 }
 
 /** Synchronous: nobody waits for a validator's promise, and nothing that it says would refuse anything. */

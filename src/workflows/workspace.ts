@@ -16,8 +16,9 @@ import {
   type TurnReport,
   type WorkspaceLoopInput,
 } from './contract.js'
-import { backoffMs, isTimeToBeginAnew, listenForDrain, setStatus } from './loop.js'
-import { errorText, statusOf, turnSummary, type WorkspaceStatus, waitSummary, workspaceDetails } from './words.js'
+import { setStatus } from './loop.js'
+import { openLoop } from './run-loop.js'
+import { statusOf, turnSummary, type WorkspaceStatus, waitSummary, workspaceDetails } from './words.js'
 
 /** A wish for less than this waits so long all the same: each turn costs a place in the history. Turns that are due by time are
  *  called at whole seconds, and a second time within one only where the store's clock is known too roughly to act. */
@@ -34,30 +35,21 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
   const decider = wf.proxyActivities<Pick<Activities, 'turn'>>(turnOptions(queues))
   const work = wf.proxyActivities<Pick<Activities, 'handOver'>>(handOverOptions(queues))
   const missed = new Set(input.missed)
-  let { failures, last_error } = input
-  let dirty = false
-  let signals = 0
-  let turns = 0
+  const loop = openLoop(input)
   let idle_ms = timings.backstop_ms
   let report: TurnReport | undefined
   let unstarted = 0
   let merge_said_at: number | null = null
-  const wake = () => {
-    signals += 1
-    dirty = true
-  }
-  wf.setHandler(pokeSignal, wake)
+  wf.setHandler(pokeSignal, loop.wake)
   wf.setHandler(missedSignal, (names) => {
     for (const name of names ?? []) missed.add(name)
-    wake()
+    loop.wake()
   })
-  const drain = listenForDrain(wake)
-  wf.setHandler(stateQuery, (): LoopState => ({ turns, failures, last_error, sequence: report?.sequence ?? 0 }))
+  wf.setHandler(stateQuery, (): LoopState => ({ turns: loop.turns(), ...loop.health(), sequence: report?.sequence ?? 0 }))
   const show = (status: WorkspaceStatus) => {
     setStatus(status)
-    wf.setCurrentDetails(workspaceDetails(status, report, last_error))
+    wf.setCurrentDetails(workspaceDetails(status, report, loop.health().last_error))
   }
-  const isLast = () => drain.isWanted() || isTimeToBeginAnew(signals, turns, input.turns_max)
 
   /** Beside the turns: no turn and no new beginning waits for it. */
   async function sweep(): Promise<void> {
@@ -91,10 +83,9 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
   /** How long to wait after it, if nothing comes. */
   async function turn(): Promise<number> {
     const names = [...missed].slice(0, MISSED_AT_ONCE)
-    report = await decider.turn.executeWithOptions({ summary: turnSummary(turns) }, [{ ...scope, missed: names }])
+    report = await decider.turn.executeWithOptions({ summary: turnSummary(loop.turns()) }, [{ ...scope, missed: names }])
     for (const name of names) missed.delete(name)
-    failures = 0
-    last_error = null
+    loop.clearHealth()
     unstarted = report.unstarted
     show(statusOf(report))
     sayMergeDue(report)
@@ -107,28 +98,7 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
   }
 
   show('STARTING')
-  for (;;) {
-    dirty = false
-    turns += 1
-    let wait_ms: number
-    try {
-      wait_ms = await turn()
-    } catch (error) {
-      if (wf.isCancellation(error)) throw error
-      failures += 1
-      last_error = errorText(error)
-      show('ERROR')
-      wait_ms = backoffMs(failures)
-    }
-    if (isLast()) break
-    if (wait_ms > 0) await wf.condition(() => dirty, wait_ms, { summary: waitSummary(report?.wake_at ?? null) })
-    if (isLast()) break
-  }
-  await wf.condition(wf.allHandlersFinished)
-  await wf.makeContinueAsNewFunc<typeof workspaceLoop>({ taskQueue: drain.taskQueue() })({
-    ...input,
-    missed: [...missed],
-    failures,
-    last_error,
-  })
+  await loop.run({ look: turn, onFailed: () => show('ERROR'), waitSummary: () => waitSummary(report?.wake_at ?? null) })
+  const next = wf.makeContinueAsNewFunc<typeof workspaceLoop>({ taskQueue: loop.taskQueue() })
+  await next({ ...input, missed: [...missed], ...loop.health() })
 }
