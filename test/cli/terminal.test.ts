@@ -3,8 +3,11 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { main } from '../../src/cli/main.js'
 import { saidWhile } from '../fixtures/said-while.js'
+
+// Colours are told from those of others here, and the command reads its environment when it is loaded: CI has none of them.
+delete process.env['NO_COLOR']
+const { main } = await import('../../src/cli/main.js')
 
 const RUN_ID = `run_${'a'.repeat(26)}`
 const AT = '2025-01-15T10:00:00.000Z'
