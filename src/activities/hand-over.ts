@@ -3,9 +3,10 @@
 // Nothing that is not published is ever handed over.
 
 import type { Dispatch } from '../api/contract/worker.js'
+import { handoverRefusedDraft, idsOf } from '../commands/attempt-draft.js'
 import { type Submit, submitDrafts } from '../commands/submit.js'
 import { isOperatingError, messageOf } from '../core/errors.js'
-import { attemptLostKey, dispatchEnqueuedKey } from '../core/keys.js'
+import { dispatchEnqueuedKey } from '../core/keys.js'
 import { DISPATCHES_PER_REQUEST_MAX, PREFETCH_STALE_MS } from '../core/limits.js'
 import { type Clock, SECOND_MS } from '../core/time.js'
 import type { Draft } from '../events/draft.js'
@@ -241,18 +242,8 @@ function createLane(send: (request: Request) => Promise<void>, onFault: (error: 
   }
 }
 
-const idsOf = ({ run_id, task_key, attempt, attempt_id }: DispatchOutboxRow) => ({ run_id, task_key, attempt, attempt_id })
-
-function refusedDraft({ outbox }: OutboxEntry, { error }: Extract<SendAnswer, { answer: 'REFUSED' }>): Draft {
-  const ids = idsOf(outbox)
-  return {
-    event_type: 'AttemptLost',
-    idempotency_key: attemptLostKey(ids),
-    correlation_id: ids.run_id,
-    basis: { task_state: 'DISPATCHED' },
-    payload: { ...ids, reason: 'HANDOVER_REFUSED', error },
-  }
-}
+const refusedDraft = ({ outbox }: OutboxEntry, { error }: Extract<SendAnswer, { answer: 'REFUSED' }>): Draft =>
+  handoverRefusedDraft(outbox, 'DISPATCHED', { error })
 
 /** Well within a batch. */
 const DRAFTS_AT_ONCE = 500

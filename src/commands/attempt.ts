@@ -1,7 +1,7 @@
 // What a worker says of its attempt: started, alive, completed. Here it is checked against what is known, made durable and
 // answered; whether it still counts is for the fold to say. A worker that is told to stop has nothing more to say.
 
-import { attemptLostKey, taskFinishedKey, taskHeartbeatKey, taskStartedKey } from '../core/keys.js'
+import { taskFinishedKey, taskHeartbeatKey, taskStartedKey } from '../core/keys.js'
 import { PROGRESS_MESSAGE_CHARACTERS_MAX } from '../core/limits.js'
 import { cutText } from '../core/text.js'
 import type { TokenClaims } from '../core/token.js'
@@ -10,6 +10,7 @@ import type { EventOf } from '../events/event.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isActive, isOver } from '../projections/state-machine.js'
 import type { Current } from '../readers/current.js'
+import { handoverRefusedDraft, idsOf } from './attempt-draft.js'
 import { type ExecutionDeps, executionFault, noteExecution, otherExecution, startGroupOf, stop } from './executions.js'
 import { isProblem, type Problem, problem } from './problem.js'
 import { claimStart } from './starts.js'
@@ -35,8 +36,6 @@ type Said<Type extends 'TaskStarted' | 'TaskHeartbeat' | 'TaskFinished'> = Omit<
 const REVISION_WAIT_MS = 10_000
 /** How old may be what an attempt is started or goes on by: it may be over, or its run be cancelled. */
 const VIEW_AGE_MS = 1_000
-
-const idsOf = ({ run_id, task_key, attempt, attempt_id }: TokenClaims) => ({ run_id, task_key, attempt, attempt_id })
 
 /** The task's row, if this attempt is its newest one. */
 async function taskOf(
@@ -191,24 +190,15 @@ async function giveBack(
   outcome: GivenBack,
   { sequence, execution_id, error }: Omit<Completed, 'outcome'>,
 ): Promise<{ readonly accepted_event_id: string } | Problem> {
-  const ids = idsOf(claims)
   const asked = await runningTaskOf(deps, claims, { sequence, execution_id })
   if (isProblem(asked)) return asked
   const task = await startedTaskOf(deps, claims, sequence)
   if (isProblem(task)) return task
   if (!isActive(task.state)) return overProblem(task)
-  const draft: Draft = {
-    event_type: 'AttemptLost',
-    idempotency_key: attemptLostKey(ids),
-    correlation_id: ids.run_id,
-    basis: { task_state: 'RUNNING' },
-    payload: {
-      ...ids,
-      reason: 'HANDOVER_REFUSED',
-      ...(outcome === 'RELEASED' ? { released: true as const } : {}),
-      ...(error === undefined ? {} : { error }),
-    },
-  }
+  const draft = handoverRefusedDraft(claims, 'RUNNING', {
+    ...(outcome === 'RELEASED' ? { released: true } : {}),
+    ...(error === undefined ? {} : { error }),
+  })
   const { events } = await submitDrafts(deps, [draft], 'servo/callback')
   return { accepted_event_id: events[0]?.event_id as string }
 }

@@ -2,9 +2,10 @@
 // no slot soon. The start claim is taken in place of an execution, so that none can start any more; only then is the attempt's
 // end said. Who comes after a crash between the two finds the claim, and says the same.
 
-import { attemptLostKey, taskFinishedKey, withdrawnExecutionId } from '../core/keys.js'
+import { taskFinishedKey, withdrawnExecutionId } from '../core/keys.js'
 import type { Draft } from '../events/draft.js'
 import type { TaskRow } from '../projections/run-table.js'
+import { handoverRefusedDraft, idsOf } from './attempt-draft.js'
 import { startGroupOf } from './executions.js'
 import { claimStart, type StartDeps } from './starts.js'
 import { type Submit, submitDrafts } from './submit.js'
@@ -56,18 +57,7 @@ async function ownerOf(deps: WithdrawDeps, sequence: number, task: DispatchedTas
   return (await claimStart(deps, startGroupOf(task), claim)).execution_id
 }
 
-const idsOf = ({ run_id, task_key, attempt, attempt_id }: DispatchedTask) => ({ run_id, task_key, attempt, attempt_id })
-
-function notStartedDraft(task: DispatchedTask): Draft {
-  const ids = idsOf(task)
-  return {
-    event_type: 'AttemptLost',
-    idempotency_key: attemptLostKey(ids),
-    correlation_id: ids.run_id,
-    basis: { task_state: 'DISPATCHED' },
-    payload: { ...ids, reason: 'HANDOVER_REFUSED', withdrawn: true },
-  }
-}
+const notStartedDraft = (task: DispatchedTask): Draft => handoverRefusedDraft(task, 'DISPATCHED', { withdrawn: true })
 
 function withdrawnDraft(task: DispatchedTask, sequence: number, execution_id: string): Draft {
   const ids = idsOf(task)

@@ -2,7 +2,6 @@
 // attempt than the active one changes nothing.
 
 import { assert } from '../core/errors.js'
-import { dispatchId } from '../core/keys.js'
 import { PREFETCH_WAIT_MS_MAX } from '../core/limits.js'
 import { instantMs } from '../core/time.js'
 import type { EventOf } from '../events/event.js'
@@ -10,21 +9,13 @@ import { heartbeatDeadline, NO_ATTEMPT_DEADLINES, timeoutOf } from './deadline.j
 import { type AttemptFailure, recordFailedAttempt, storedError } from './failed-attempt.js'
 import type { Hints } from './hint.js'
 import { afterFailure, afterLoss } from './next-try.js'
+import { closeOutbox, newOutboxRow, openOutboxRow } from './outbox.js'
 import { type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { type AttemptEnd, keysOfPartitions, recordAttemptEnd } from './partition.js'
 import { cappedTagsOf, dispatchPoolKeys, enterPools, fullPool, isWithoutSlot, leavePools, poolSourceOf } from './pool.js'
 import { countEnded, keysOfRun, startRun } from './run.js'
-import type { DispatchOutboxRow, RunRow, TaskRow } from './run-table.js'
-import {
-  isActive,
-  isOver,
-  nextStates,
-  OUTBOX_MACHINE,
-  type OutboxCause,
-  TASK_MACHINE,
-  type TaskCause,
-  type TaskState,
-} from './state-machine.js'
+import type { RunRow, TaskRow } from './run-table.js'
+import { isActive, isOver, nextStates, OUTBOX_MACHINE, TASK_MACHINE, type TaskCause, type TaskState } from './state-machine.js'
 import type { KeyedRow } from './tables.js'
 import { endOf, endTask, moveTask, resolveEdges } from './task.js'
 import type { WorkingSet } from './working-set.js'
@@ -124,31 +115,6 @@ export function foldDispatchRequested(
   return undefined
 }
 
-const newOutboxRow = (
-  payload: EventOf<'DispatchRequested'>['payload'],
-  prefetched: boolean,
-  requested_at: number,
-  { event_id }: Moment,
-): DispatchOutboxRow => ({
-  run_id: payload.run_id,
-  task_key: payload.task_key,
-  attempt: payload.attempt,
-  dispatch_id: dispatchId(payload),
-  queue_task_name: payload.queue_task_name,
-  attempt_id: payload.attempt_id,
-  location_name: payload.location_name,
-  worker_queue: payload.worker_queue,
-  status: 'PENDING',
-  prefetched,
-  port: null,
-  requested_at,
-  enqueued_at: null,
-  closed_at: null,
-  close_reason: null,
-  row_version: 0,
-  last_event_id: event_id,
-})
-
 export function foldDispatchEnqueued(rows: WorkingSet, { payload }: EventOf<'DispatchEnqueued'>, moment: Moment): Refusal | undefined {
   const task = activeTask(rows, payload, 'BASIS_MISSING')
   if (isRefused(task)) return task
@@ -160,23 +126,6 @@ export function foldDispatchEnqueued(rows: WorkingSet, { payload }: EventOf<'Dis
   const enqueued_at = notBefore(moment, outbox.requested_at)
   rows.put('dispatch_outbox', { ...outbox, status, port: payload.port, enqueued_at, last_event_id: moment.event_id })
   return undefined
-}
-
-function openOutboxRow(rows: WorkingSet, { run_id, task_key, attempt }: TaskRow): DispatchOutboxRow {
-  const outbox = rows.get('dispatch_outbox', run_id, task_key, attempt)
-  assert(outbox, `The dispatched attempt ${attempt} of ${task_key} has no outbox row.`)
-  return outbox
-}
-
-/** When it was closed; null: it was before. */
-function closeOutbox(rows: WorkingSet, task: TaskRow, by: OutboxCause, close_reason: string, moment: Moment): number | null {
-  if (task.state !== 'DISPATCHED') return null
-  const outbox = openOutboxRow(rows, task)
-  const status = nextStates(OUTBOX_MACHINE, outbox.status, by)[0]
-  assert(status, `The outbox row of ${task.task_key} was ${outbox.status} while its attempt had not started.`)
-  const closed_at = notBefore(moment, outbox.requested_at, outbox.enqueued_at)
-  rows.put('dispatch_outbox', { ...outbox, status, closed_at, close_reason, last_event_id: moment.event_id })
-  return closed_at
 }
 
 export function foldTaskStarted(rows: WorkingSet, { payload }: EventOf<'TaskStarted'>, moment: Moment): Refusal | undefined {

@@ -115,7 +115,9 @@ export const TIMES: readonly Mutant[] = [
   },
   {
     name: 'start before its dispatch was handed over',
-    edits: [{ file: ATTEMPT, find: 'notBefore(moment, outbox.requested_at, outbox.enqueued_at)', replace: 'moment.at' }],
+    edits: [
+      { file: 'src/projections/outbox.ts', find: 'notBefore(moment, outbox.requested_at, outbox.enqueued_at)', replace: 'moment.at' },
+    ],
     killed_by: IN_ORDER,
   },
   {
