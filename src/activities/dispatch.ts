@@ -2,20 +2,11 @@
 // for the attempt, and never retries by itself: the sweep sends again what has not started.
 
 import type { Dispatch } from '../api/contract/worker.js'
-import type { ErrorValue } from '../events/value.js'
+import type { LocationFailure } from './location-client.js'
 
 export type SendAnswer =
   /** `was_there`: by an earlier send, as only a queue knows. */
-  | { readonly answer: 'ACCEPTED'; readonly was_there?: true }
-  /** No room now: nothing is wrong, and it is sent again. */
-  | { readonly answer: 'BUSY' }
-  /** Nobody answered, or not in a way that says anything about the attempt: it is sent again. */
-  | { readonly answer: 'UNREACHABLE'; readonly problem: string }
-  /** The way itself is set up wrongly, for every attempt alike: nothing is lost until its start deadline, and somebody has to
-   *  mend it. One `code` is one thing to mend, whatever the words. */
-  | { readonly answer: 'BLOCKED'; readonly code: string; readonly problem: string }
-  /** Sending it again would not help. */
-  | { readonly answer: 'REFUSED'; readonly error: ErrorValue }
+  { readonly answer: 'ACCEPTED'; readonly was_there?: true } | LocationFailure
 
 export type DispatchPort = {
   readonly port: 'DIRECT' | 'CLOUD_TASKS'

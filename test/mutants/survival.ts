@@ -142,7 +142,7 @@ export const SURVIVAL: readonly Mutant[] = [
   },
   {
     name: 'a queue that is asked again at once after there was too much',
-    edits: [{ file: 'src/activities/cloud-tasks/port.ts', find: "BACK_OFF: 'stuck'", replace: "BACK_OFF: 'nothing'" }],
+    edits: [{ file: 'src/activities/cloud-tasks/port.ts', find: "BACK_OFF: 'broken'", replace: "BACK_OFF: 'unknown'" }],
     killed_by: queue('waits longer each time after there was too much, and goes on at once when there is room'),
   },
   {

@@ -3,8 +3,8 @@
 
 import type { Dispatch } from '../../api/contract/worker.js'
 import type { Clock } from '../../core/time.js'
+import { createCircuitBreaker, type ProbeResult } from '../circuit-breaker.js'
 import type { DispatchPort, SendAnswer } from '../dispatch.js'
-import { createPause, type Heard } from '../pause.js'
 import type { TasksClient } from './client.js'
 import { meaningOf, type StatusClass } from './errors.js'
 import { createRoom } from './room.js'
@@ -18,30 +18,30 @@ type CloudTasksDeps = TaskSettings & {
 /** Creating a named task takes tens of milliseconds: so many keep up with any turn, and flood no connection. */
 const CREATES_AT_ONCE = 32
 
-const WAY_OF: { readonly [Class in StatusClass]: Heard<SendAnswer>['way'] } = {
-  DONE: 'through',
-  BACK_OFF: 'stuck',
-  BLOCKED: 'stuck',
-  RETRY: 'nothing',
-  REFUSED: 'nothing',
+const TARGET_OF: { readonly [Class in StatusClass]: ProbeResult<SendAnswer>['target'] } = {
+  DONE: 'well',
+  BACK_OFF: 'broken',
+  BLOCKED: 'broken',
+  RETRY: 'unknown',
+  REFUSED: 'unknown',
 }
 
 export function createCloudTasksPort(deps: CloudTasksDeps): DispatchPort {
   const { clock, queue } = deps
   const room = createRoom(CREATES_AT_ONCE)
   /** Of the queue, which is everybody's. */
-  const pause = createPause<SendAnswer>(clock)
+  const breaker = createCircuitBreaker<SendAnswer>(clock)
 
   const create = (worker_url: string, dispatch: Dispatch, queue_task_name: string): Promise<SendAnswer> =>
-    pause.ask(async () => {
+    breaker.run(async () => {
       const made = taskOf(deps, worker_url, dispatch, queue_task_name, clock.now())
-      if ('answer' in made) return { way: 'nothing', answer: made.answer }
+      if ('answer' in made) return { target: 'unknown', answer: made.answer }
       try {
         await deps.client.createTask(queue, made.task)
-        return { way: 'through', answer: { answer: 'ACCEPTED' } }
+        return { target: 'well', answer: { answer: 'ACCEPTED' } }
       } catch (error) {
         const { status_class, answer } = meaningOf(error, queue)
-        return { way: WAY_OF[status_class], answer }
+        return { target: TARGET_OF[status_class], answer }
       }
     })
 
