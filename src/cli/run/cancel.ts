@@ -5,28 +5,24 @@ import type { Command } from 'commander'
 import { RUN_STATES } from '../../api/contract/run.js'
 import type { CancelAccepted, CancelManyAccepted, Run } from '../answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'
-import { collectTag, parseOneOf } from '../arguments.js'
 import { type CommandedOptions, commandedBy, withCommanded } from '../commanded.js'
 import { FailedError, UsageError } from '../exit-code.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
 import { assertTaken, PENDING_HINT } from '../outcome.js'
+import { type FilterOptions, filterOf, type RunFilter, withFilter } from './filter.js'
 import { findRunId, RUN_WORDS, runPath } from './find.js'
 import { isOver } from './progress.js'
 import { untilOver } from './until-over.js'
 
-type Filter = { readonly state?: string; readonly asset?: string; readonly tag?: readonly string[] }
-type Options = ApiOptions & CommandedOptions & Filter & { readonly yes?: boolean; readonly wait?: boolean }
+type Options = ApiOptions & CommandedOptions & FilterOptions & { readonly yes?: boolean; readonly wait?: boolean }
 
 /** One that is being cancelled needs no second request. */
 const CANCELLABLE = RUN_STATES.filter((state) => !isOver(state) && state !== 'CANCELLING')
 
 export function addCancelCommand(group: Command, around: Around): void {
-  const command = withCommanded(withApi(group.command('cancel')))
+  const command = withFilter(withCommanded(withApi(group.command('cancel'))), CANCELLABLE)
     .description('ask for runs to be cancelled: those that you name, or all open ones that fit')
     .argument('[run...]', RUN_WORDS)
-    .option('--state <state>', CANCELLABLE.join(', '), parseOneOf(CANCELLABLE))
-    .option('--asset <key>', 'runs of this asset')
-    .option('--tag <name=value>', 'runs with this tag; several have all to be there', collectTag)
     .option('--yes', 'cancel what the filter finds; without it they are only shown')
     .option('--wait', 'wait until all of them are over')
     .action((runs: readonly string[], options: Options) => cancel(runs, options, around))
@@ -36,17 +32,13 @@ export function addCancelCommand(group: Command, around: Around): void {
 async function cancel(runs: readonly string[], options: Options, around: Around): Promise<void> {
   const session = sessionOf(options, around)
   const filter = filterOf(options)
-  if (runs.length > 0 && filter !== undefined) throw new UsageError('Name runs, or give --state, --asset or --tag; not both.')
+  if (runs.length > 0 && filter !== undefined)
+    throw new UsageError('Name runs, or give options such as --state, --schedule or --tag; not both.')
   const body = commandedBy(options, around)
   const waits = options.wait === true
   if (runs.length > 0) return cancelNamed(runs, body, waits, session)
-  if (filter === undefined) throw new UsageError(`Say which runs: ${RUN_WORDS}; or give --state, --asset or --tag.`)
+  if (filter === undefined) throw new UsageError(`Say which runs: ${RUN_WORDS}; or give options such as --state, --schedule or --tag.`)
   return options.yes === true ? cancelFitting(filter, body, waits, session) : showFitting(filter, session)
-}
-
-function filterOf({ state, asset, tag }: Options): Filter | undefined {
-  if (state === undefined && asset === undefined && tag === undefined) return undefined
-  return { ...(state === undefined ? {} : { state }), ...(asset === undefined ? {} : { asset }), ...(tag === undefined ? {} : { tag }) }
 }
 
 async function cancelNamed(texts: readonly string[], body: object, waits: boolean, session: Session): Promise<void> {
@@ -73,7 +65,7 @@ async function cancelNamed(texts: readonly string[], body: object, waits: boolea
     printJson(answers.map((answer) => ({ ...answer, ...(states === undefined ? {} : { state: states.get(answer.run_id) }) })))
 }
 
-async function cancelFitting(filter: Filter, body: object, waits: boolean, session: Session): Promise<void> {
+async function cancelFitting(filter: RunFilter, body: object, waits: boolean, session: Session): Promise<void> {
   const asked: CancelRequests = { run_ids: [], isPending: false, more: true }
   try {
     await requestCancels(asked, filter, body, session)
@@ -93,7 +85,7 @@ async function cancelFitting(filter: Filter, body: object, waits: boolean, sessi
 
 type CancelRequests = { readonly run_ids: string[]; isPending: boolean; more: boolean }
 
-async function requestCancels(asked: CancelRequests, filter: Filter, body: object, session: Session): Promise<void> {
+async function requestCancels(asked: CancelRequests, filter: RunFilter, body: object, session: Session): Promise<void> {
   for (let found = 1; asked.more && found > 0; ) {
     const options = { query: { wait: true }, idempotency_key: randomUUID() }
     const answer = await session.client.post<CancelManyAccepted>('/runs/cancel', { filter, ...body }, options)
@@ -116,13 +108,12 @@ function reportCancels({ run_ids, isPending, more }: CancelRequests, session: Se
 const MORE_FIT =
   'More open runs fit, and were not asked to end: they come up when the cancels of these are carried out. Say the same command again when the automation runs; `servo doctor` looks.'
 
-async function showFitting({ state, asset, tag }: Filter, session: Session): Promise<void> {
+async function showFitting({ state, ...filter }: RunFilter, session: Session): Promise<void> {
   const states = state === undefined ? CANCELLABLE : [state]
   const found: Run[] = []
   for (const each of states) {
-    found.push(
-      ...(await listed<'runs', Run>(session, { path: '/runs', member: 'runs', query: { state: each, asset, tag, fresh: true } })).rows,
-    )
+    const query = { ...filter, state: each, fresh: true }
+    found.push(...(await listed<'runs', Run>(session, { path: '/runs', member: 'runs', query })).rows)
   }
   if (session.json) printJson({ run_ids: found.map(({ run_id }) => run_id), matched_count: found.length })
   else for (const run of found) printLine(`${run.run_id} ${run.state}`)

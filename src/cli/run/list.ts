@@ -1,36 +1,22 @@
 // `servo run list`.
 
 import type { Command } from 'commander'
-import { RUN_STATES, TRIGGER_TYPES } from '../../api/contract/run.js'
+import { RUN_STATES } from '../../api/contract/run.js'
 import type { Run } from '../answers.js'
 import { type ApiOptions, type Around, listed, sessionOf, withApi, withExample } from '../api-command.js'
-import { collectTag, parseCount, parseOneOf } from '../arguments.js'
+import { parseCount } from '../arguments.js'
 import { note, printJson, printTable } from '../local/print.js'
 import { agoText, tookText } from '../moments.js'
 import { paintedState, type Screen } from '../screen.js'
+import { type FilterOptions, filterOf, withFilter } from './filter.js'
 
-type Options = ApiOptions & {
-  readonly state?: string
-  readonly asset?: string
-  readonly tag?: readonly string[]
-  readonly schedule?: string
-  readonly trigger?: string
-  readonly requestedBy?: string
-  readonly limit: number
-  readonly all?: boolean
-}
+type Options = ApiOptions & FilterOptions & { readonly limit: number; readonly all?: boolean }
 
 const RUNS_FOR_PEOPLE = 20
 
 export function addListCommand(group: Command, around: Around): void {
-  const command = withApi(group.command('list'))
+  const command = withFilter(withApi(group.command('list')), RUN_STATES)
     .description('runs, newest first')
-    .option('--state <state>', RUN_STATES.join(', '), parseOneOf(RUN_STATES))
-    .option('--asset <key>', 'runs of this asset')
-    .option('--tag <name=value>', 'runs with this tag; several have all to be there', collectTag)
-    .option('--schedule <name>', 'runs of this schedule, by its name or id')
-    .option('--trigger <type>', TRIGGER_TYPES.join(', '), parseOneOf(TRIGGER_TYPES))
-    .option('--requested-by <name>', 'runs that this person or program asked for')
     .option('--limit <count>', 'how many', parseCount, RUNS_FOR_PEOPLE)
     .option('--all', 'as many as there are')
     .action((options: Options) => list(options, around))
@@ -39,21 +25,19 @@ export function addListCommand(group: Command, around: Around): void {
 
 async function list(options: Options, around: Around): Promise<void> {
   const session = sessionOf(options, around)
-  const { state, asset, tag, schedule, trigger: trigger_type, requestedBy: requested_by, limit, all } = options
+  const { limit, all } = options
+  const filter = filterOf(options)
   const { rows, more } = await listed<'runs', Run>(session, {
     path: '/runs',
     member: 'runs',
-    query: { state, asset, tag, schedule, trigger_type, requested_by, fresh: true },
+    query: { ...filter, fresh: true },
     limit: all === true ? Number.POSITIVE_INFINITY : limit,
   })
   if (session.json) return printJson(rows)
-  if (rows.length === 0) return note(isFiltered(options) ? 'No run fits.' : 'There is no run yet. Start one with `servo run start`.')
+  if (rows.length === 0) return note(filter !== undefined ? 'No run fits.' : 'There is no run yet. Start one with `servo run start`.')
   printRuns(rows, session.screen)
   if (more) note(`These are the newest ${rows.length}. Say --limit or --all to see more.`)
 }
-
-const isFiltered = ({ state, asset, tag, schedule, trigger, requestedBy }: Options): boolean =>
-  [state, asset, tag, schedule, trigger, requestedBy].some((value) => value !== undefined)
 
 function printRuns(runs: readonly Run[], screen: Screen): void {
   const now = Date.now()
