@@ -10,7 +10,8 @@ import { definitionHash, scheduleDefinedKey } from '../../src/core/keys.js'
 import { NAMESPACE_DEFAULT } from '../../src/core/names.js'
 import { ceilTo, instantMs, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { newUlid } from '../../src/core/ulid.js'
-import { SCHEDULE_DEFAULTS } from '../../src/events/schedule.js'
+import { withDefaults } from '../../src/events/fields.js'
+import { SCHEDULE_FIELDS } from '../../src/events/schedule-definition.js'
 import type { ScheduleTickRow } from '../../src/projections/schedule-table.js'
 import { readAll } from '../../src/readers/pages.js'
 import type { View } from '../../src/readers/reader.js'
@@ -47,7 +48,7 @@ async function define({ request }: Measured, { deps, reader }: Tables, count: nu
   for (let first = 0; first < count; first += DEFINED_AT_ONCE) {
     const drafts = Array.from({ length: Math.min(DEFINED_AT_ONCE, count - first) }, (_, i) => {
       const schedule_id = newUlid(deps.clock.now(), deps.random)
-      const definition = { ...SCHEDULE_DEFAULTS, cron_expressions: [cronOf(first + i)], asset_selection: ['ticked'] }
+      const definition = withDefaults(SCHEDULE_FIELDS, { cron_expressions: [cronOf(first + i)], asset_selection: ['ticked'] })
       return {
         event_type: 'ScheduleDefined' as const,
         idempotency_key: scheduleDefinedKey({ schedule_id }, 'bench'),

@@ -1,7 +1,7 @@
 // From the bodies of requests to definitions of schedules: what is not part of a definition is left behind. Pure.
 
 import type { z } from 'zod'
-import type { ScheduleDefinition } from '../events/schedule.js'
+import type { ScheduleDefinition } from '../events/schedule-definition.js'
 import type { scheduleAsked, schedulePatch } from './contract/schedule.js'
 
 type Asked = Omit<z.output<typeof scheduleAsked>, 'schedule_name'>

@@ -1,79 +1,12 @@
 // What is said about schedules: definitions, their end, pauses and resumes, and the decisions of ticks.
 
 import { z } from 'zod'
-import { canonicalJson } from '../core/canonical.js'
-import {
-  CATCHUP_TICKS_DEFAULT,
-  CATCHUP_TICKS_MAX,
-  CATCHUP_WINDOW_MINUTES_DEFAULT,
-  CATCHUP_WINDOW_MINUTES_MAX,
-  CRON_CHARACTERS_MAX,
-  CRON_LIST_MAX,
-  DEFINITION_BYTES_MAX,
-  PARTITION_OFFSET_MAX,
-  SELECTORS_MAX,
-  SHORT_TEXT_CHARACTERS_MAX,
-} from '../core/limits.js'
+import { CATCHUP_TICKS_MAX, DEFINITION_BYTES_MAX } from '../core/limits.js'
 import { instantMs } from '../core/time.js'
 import { COMMANDED_BY, defineEvent, type EventsIn, eventsByType } from './envelope.js'
 import * as example from './example-schedule.js'
-import {
-  assets,
-  count,
-  dimensionSelector,
-  errorValue,
-  id,
-  instant,
-  integer,
-  longCount,
-  type Parsed,
-  positiveCount,
-  priority,
-  selector,
-  tags,
-  text,
-} from './value.js'
-
-/** Which partitions a tick asks for: the last one that is complete at its instant, and which keys of other dimensions. */
-const partitionMapping = z.object({
-  type: z.literal('LAST_COMPLETE'),
-  /** 0: the last complete one; −1: the one before it. */
-  end_offset: integer(-PARTITION_OFFSET_MAX, PARTITION_OFFSET_MAX),
-  dims: z.record(id('name'), dimensionSelector).exactOptional(),
-})
-export type PartitionMapping = Parsed<typeof partitionMapping>
-
-const cron = z.string().min(1).max(CRON_CHARACTERS_MAX)
-
-/** Whether cron and zone can be read is checked by whoever defines: what gets in all the same is a tick that FAILED, and
- *  no event in quarantine. With its defaults filled in, so that one schedule has one hash, whoever defines it. */
-const scheduleDefinition = z.object({
-  cron_expressions: z.array(cron).min(1).max(CRON_LIST_MAX),
-  timezone: id('text'),
-  /** Selectors, as a request for a run has them: `a`, `+a`, `a+`, `group:x`, `tag:k=v`, `*`. */
-  asset_selection: z.array(z.string().min(1).max(SHORT_TEXT_CHARACTERS_MAX)).min(1).max(SELECTORS_MAX),
-  partition_mapping: partitionMapping.exactOptional(),
-  catchup_window_minutes: integer(1, CATCHUP_WINDOW_MINUTES_MAX),
-  max_catchup_ticks: integer(1, CATCHUP_TICKS_MAX),
-  catch_up_on_resume: z.boolean(),
-  overlap_policy: z.enum(['ALLOW', 'SKIP']),
-  tags: tags.exactOptional(),
-  priority: priority.exactOptional(),
-  description: text.exactOptional(),
-  /** Of a schedule that is new; what people made of it since stays. */
-  default_status: z.enum(['ACTIVE', 'PAUSED']),
-})
-export type ScheduleDefinition = Parsed<typeof scheduleDefinition>
-
-/** What a definition has where nobody says otherwise. */
-export const SCHEDULE_DEFAULTS = {
-  timezone: 'UTC',
-  catchup_window_minutes: CATCHUP_WINDOW_MINUTES_DEFAULT,
-  max_catchup_ticks: CATCHUP_TICKS_DEFAULT,
-  catch_up_on_resume: false,
-  overlap_policy: 'ALLOW',
-  default_status: 'ACTIVE',
-} as const satisfies Partial<ScheduleDefinition>
+import { scheduleDefinition } from './schedule-definition.js'
+import { assets, count, errorValue, id, instant, longCount, type Parsed, positiveCount, selector } from './value.js'
 
 const SCHEDULE_DEFINED = defineEvent({
   event_type: 'ScheduleDefined',
@@ -216,12 +149,3 @@ const SCHEDULE_TICKED = defineEvent({
 
 export const SCHEDULE_EVENTS = eventsByType(SCHEDULE_DEFINED, SCHEDULE_REMOVED, SCHEDULE_STATUS_CHANGED, SCHEDULE_TICKED)
 export type ScheduleEvent = EventsIn<typeof SCHEDULE_EVENTS>
-
-/** Whether the two fire at the same instants by what they say; the order of expressions says nothing. */
-export const hasSameTimes = (
-  left: Pick<ScheduleDefinition, 'cron_expressions' | 'timezone'>,
-  right: Pick<ScheduleDefinition, 'cron_expressions' | 'timezone'>,
-): boolean => timesOf(left) === timesOf(right)
-
-const timesOf = ({ cron_expressions, timezone }: Pick<ScheduleDefinition, 'cron_expressions' | 'timezone'>): string =>
-  canonicalJson([[...cron_expressions].sort(), timezone])

@@ -3,7 +3,7 @@
 
 import { OWED_SPANS_KEPT_MAX, OWED_SPANS_MAX } from '../core/limits.js'
 import { instantMs, instantText } from '../core/time.js'
-import { hasSameTimes } from '../events/schedule.js'
+import { hasSameTimes } from '../events/schedule-definition.js'
 import type { OwedSpan, ScheduleDefinitionRow, ScheduleStateRow } from './schedule-table.js'
 
 /** No more changes are taken until a turn has counted what they cut off. */

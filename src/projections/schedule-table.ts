@@ -1,6 +1,7 @@
 // The rows of schedules: what each is, how it stands, and what became of its instants.
 
-import type { PartitionMapping, SkipReason, TickAssets } from '../events/schedule.js'
+import type { SkipReason, TickAssets } from '../events/schedule.js'
+import type { PartitionMapping } from '../events/schedule-definition.js'
 import type { ErrorValue, Selector } from '../events/value.js'
 import { column, defineTable, type RowOf } from './table.js'
 

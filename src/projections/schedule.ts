@@ -1,10 +1,11 @@
 // Schedules: what they are, whether they fire, and who has which name. A removed one stays as a tombstone.
 
 import { assert } from '../core/errors.js'
-import { OWED_SPANS_KEPT_MAX, PRIORITY_DEFAULT } from '../core/limits.js'
+import { OWED_SPANS_KEPT_MAX } from '../core/limits.js'
 import type { EventOf } from '../events/event.js'
-import { hasSameTimes } from '../events/schedule.js'
-import type { NameRow } from './asset-table.js'
+import { rowMembers } from '../events/fields.js'
+import { hasSameTimes, SCHEDULE_FIELDS } from '../events/schedule-definition.js'
+import { judgeDefinition, type NewDefinition, type NounDefinition, releaseName, statusChangedBy, takeName } from './definitions.js'
 import { type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { isOwedFull, owedWith } from './schedule-owed.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleStatus } from './schedule-table.js'
@@ -13,62 +14,48 @@ import type { WorkingSet } from './working-set.js'
 
 type Defined = EventOf<'ScheduleDefined'>
 
-/** A schedule as far as a definition of it is judged: as the rows have it, or as earlier parts of a batch will leave it. */
-export type KnownSchedule = Pick<ScheduleDefinitionRow, 'schedule_name' | 'location_name' | 'definition_version'> & {
-  readonly status: ScheduleStatus
-  readonly owed: ScheduleStateRow['owed']
-}
-export type ScheduleSource = {
-  readonly schedule: (schedule_id: string) => KnownSchedule | undefined
-  /** Whose the name is; undefined: nobody's. */
-  readonly holderOf: (schedule_name: string) => string | undefined
-}
-
-export const scheduleSourceOf = (rows: WorkingSet): ScheduleSource => ({
-  schedule(schedule_id) {
+export const SCHEDULE_DEFINITION: NounDefinition = {
+  name_kind: 'SCHEDULE',
+  id_member: 'schedule_id',
+  name_member: 'schedule_name',
+  find(rows, schedule_id) {
     const definition = rows.get('schedule_definitions', schedule_id)
     if (definition === undefined) return undefined
-    const { status, owed } = stateOf(rows, schedule_id)
-    return { ...definition, status, owed }
+    const { schedule_name: name, location_name, definition_version } = definition
+    const state = stateOf(rows, schedule_id)
+    const refusal = isOwedFull(state) ? tooMuchOwed(schedule_id) : undefined
+    return { name, location_name, definition_version, is_removed: state.status === 'REMOVED', refusal }
   },
-  holderOf(schedule_name) {
-    const name = rows.get('names', 'SCHEDULE', schedule_name)
-    return name === undefined || name.released_at !== null ? undefined : name.entity_id
-  },
+  newDefinition: (event) => (event.event_type === 'ScheduleDefined' ? newDefinitionIn(event) : undefined),
+  removedId: (event) => (event.event_type === 'ScheduleRemoved' ? event.payload.schedule_id : undefined),
+}
+
+const newDefinitionIn = ({ payload, basis }: Defined): NewDefinition => ({
+  id: payload.schedule_id,
+  name: payload.schedule_name,
+  location_name: payload.location_name,
+  expected_version: basis?.expected_definition_version,
 })
 
-export function judgeScheduleDefined(source: ScheduleSource, { payload, basis }: Defined): Refusal | undefined {
-  const { schedule_id, schedule_name } = payload
-  const known = source.schedule(schedule_id)
-  if (known?.status === 'REMOVED') return refusal('TERMINAL', { schedule_id, status: known.status })
-  const owner = known?.location_name ?? null
-  if (known !== undefined && owner !== (payload.location_name ?? null))
-    return refusal('OWNED_ELSEWHERE', { schedule_id, location_name: owner })
-  const definition_version = known?.definition_version ?? 0
-  if (basis !== undefined && basis.expected_definition_version !== definition_version)
-    return refusal('STALE_BASIS', { schedule_id, definition_version })
-  if (known !== undefined && isOwedFull(known)) return tooMuchOwed(schedule_id)
-  const holder = source.holderOf(schedule_name)
-  if (holder !== undefined && holder !== schedule_id) return refusal('NAME_TAKEN', { schedule_name, schedule_id: holder })
-  return undefined
-}
+const nameOf = ({ schedule_id, schedule_name }: Pick<ScheduleDefinitionRow, 'schedule_id' | 'schedule_name'>) =>
+  ({ kind: 'SCHEDULE', name: schedule_name, entity_id: schedule_id }) as const
 
 export function foldScheduleDefined(rows: WorkingSet, event: Defined, moment: Moment): Refusal | undefined {
   const { payload } = event
   const { schedule_id, location_name } = payload
   if (location_name !== undefined && rows.get('code_locations', location_name) === undefined)
     return refusal('UNKNOWN_ENTITY', { location_name })
-  const refused = judgeScheduleDefined(scheduleSourceOf(rows), event)
+  const refused = judgeDefinition(SCHEDULE_DEFINITION, rows, newDefinitionIn(event))
   if (refused !== undefined) return refused
   const known = rows.get('schedule_definitions', schedule_id)
   if (known === undefined) {
-    rows.put('schedule_definitions', newDefinition(payload, moment))
-    rows.put('schedule_state', newState(payload, moment))
+    rows.put('schedule_definitions', newDefinitionRow(payload, moment))
+    rows.put('schedule_state', newStateRow(payload, moment))
   } else {
     redefine(rows, known, payload, moment)
-    if (known.schedule_name !== payload.schedule_name) releaseName(rows, known, moment)
+    if (known.schedule_name !== payload.schedule_name) releaseName(rows, nameOf(known), moment)
   }
-  takeName(rows, payload, moment)
+  takeName(rows, nameOf(payload), moment)
   return undefined
 }
 
@@ -102,22 +89,12 @@ const tooMuchOwed = (schedule_id: string): Refusal =>
     message: `${OWED_SPANS_KEPT_MAX} changes of this schedule wait to be counted. Start the automation, and change it again.`,
   })
 
-const columnsOf = ({ definition_hash, definition }: Defined['payload']) => ({
-  definition_hash,
-  cron_expressions: definition.cron_expressions,
-  timezone: definition.timezone,
-  asset_selection: definition.asset_selection,
-  partition_mapping: definition.partition_mapping ?? null,
-  catchup_window_minutes: definition.catchup_window_minutes,
-  max_catchup_ticks: definition.max_catchup_ticks,
-  catch_up_on_resume: definition.catch_up_on_resume,
-  overlap_policy: definition.overlap_policy,
-  tags: definition.tags ?? {},
-  priority: definition.priority ?? PRIORITY_DEFAULT,
-  default_status: definition.default_status,
-})
+const columnsOf = ({ definition_hash, definition }: Defined['payload']) => {
+  const { description: _description, ...columns } = rowMembers(SCHEDULE_FIELDS, definition)
+  return { definition_hash, ...columns }
+}
 
-const newDefinition = (payload: Defined['payload'], { at, event_id }: Moment): ScheduleDefinitionRow => ({
+const newDefinitionRow = (payload: Defined['payload'], { at, event_id }: Moment): ScheduleDefinitionRow => ({
   schedule_id: payload.schedule_id,
   schedule_name: payload.schedule_name,
   location_name: payload.location_name ?? null,
@@ -133,7 +110,7 @@ const newDefinition = (payload: Defined['payload'], { at, event_id }: Moment): S
 })
 
 /** It does not fire what lies before it. */
-const newState = ({ schedule_id, schedule_name, definition }: Defined['payload'], { at, event_id }: Moment): ScheduleStateRow => ({
+const newStateRow = ({ schedule_id, schedule_name, definition }: Defined['payload'], { at, event_id }: Moment): ScheduleStateRow => ({
   schedule_id,
   schedule_name,
   status: definition.default_status,
@@ -165,27 +142,6 @@ export function putState(rows: WorkingSet, state: ScheduleStateRow, { event_id }
   rows.put('schedule_state', { ...state, state_version: state.state_version + 1, last_event_id: event_id })
 }
 
-function takeName(rows: WorkingSet, { schedule_id, schedule_name }: Defined['payload'], { at, event_id }: Moment): void {
-  const name = rows.get('names', 'SCHEDULE', schedule_name)
-  if (name !== undefined && name.released_at === null) return
-  const taken: NameRow = {
-    kind: 'SCHEDULE',
-    name: schedule_name,
-    entity_id: schedule_id,
-    taken_at: at,
-    released_at: null,
-    row_version: 0,
-    last_event_id: event_id,
-  }
-  rows.put('names', taken)
-}
-
-function releaseName(rows: WorkingSet, { schedule_id, schedule_name }: ScheduleDefinitionRow, moment: Moment): void {
-  const name = rows.get('names', 'SCHEDULE', schedule_name)
-  assert(name?.entity_id === schedule_id, `The name ${schedule_name} is not that of its schedule ${schedule_id}.`)
-  rows.put('names', { ...name, released_at: notBefore(moment, name.taken_at), last_event_id: moment.event_id })
-}
-
 export function foldScheduleRemoved(rows: WorkingSet, { payload }: EventOf<'ScheduleRemoved'>, moment: Moment): Refusal | undefined {
   const { schedule_id } = payload
   const known = rows.get('schedule_definitions', schedule_id)
@@ -195,15 +151,10 @@ export function foldScheduleRemoved(rows: WorkingSet, { payload }: EventOf<'Sche
   if (status === undefined) return refusal('TERMINAL', { schedule_id, status: state.status })
   const removed_at = notBefore(moment, known.updated_at)
   rows.put('schedule_definitions', { ...known, removed_at, updated_at: removed_at, last_event_id: moment.event_id })
-  putState(rows, { ...state, status, ...changedBy(payload), owed: [] }, moment)
-  releaseName(rows, known, moment)
+  putState(rows, { ...state, status, ...statusChangedBy(payload), owed: [] }, moment)
+  releaseName(rows, nameOf(known), moment)
   return undefined
 }
-
-const changedBy = ({ requested_by, reason }: { readonly requested_by?: string; readonly reason?: string }) => ({
-  status_changed_by: requested_by ?? null,
-  status_reason: reason ?? null,
-})
 
 const nextStatus = ({ status }: ScheduleStateRow, by: ScheduleCause): ScheduleStatus | undefined =>
   nextStates(SCHEDULE_MACHINE, status, by)[0]
@@ -223,7 +174,7 @@ export function foldScheduleStatusChanged(
   const status = nextStatus(state, to === 'PAUSED' ? 'PAUSED' : 'RESUMED')
   if (status === undefined) return refusal('ILLEGAL_TRANSITION', { schedule_id, status: state.status })
   if (to === 'ACTIVE' && !definition.catch_up_on_resume && isOwedFull(state)) return tooMuchOwed(schedule_id)
-  const changed = { ...state, status, ...changedBy(payload) }
+  const changed = { ...state, status, ...statusChangedBy(payload) }
   if (to === 'PAUSED') putState(rows, { ...changed, paused_at: moment.at }, moment)
   // What was missed meanwhile is caught up with as after any other gap: the floor stays.
   else if (definition.catch_up_on_resume) putState(rows, { ...changed, paused_at: null }, moment)

@@ -188,7 +188,7 @@ export const TIMES: readonly Mutant[] = [
   {
     name: 'name released before it was taken',
     edits: [
-      { file: 'src/projections/schedule.ts', find: 'released_at: notBefore(moment, name.taken_at)', replace: 'released_at: moment.at' },
+      { file: 'src/projections/definitions.ts', find: 'released_at: notBefore(moment, row.taken_at)', replace: 'released_at: moment.at' },
     ],
     killed_by: times('of a schedule and its name are in order'),
   },

@@ -7,7 +7,8 @@ import { stampNow } from '../../src/commands/submit.js'
 import { definitionHash, scheduleDefinedKey } from '../../src/core/keys.js'
 import { SECOND_MS } from '../../src/core/time.js'
 import { newUlid } from '../../src/core/ulid.js'
-import { SCHEDULE_DEFAULTS } from '../../src/events/schedule.js'
+import { withDefaults } from '../../src/events/fields.js'
+import { SCHEDULE_FIELDS } from '../../src/events/schedule-definition.js'
 import type { RunRow } from '../../src/projections/run-table.js'
 import type { ScheduleTickRow } from '../../src/projections/schedule-table.js'
 import { readAll } from '../../src/readers/pages.js'
@@ -40,7 +41,7 @@ async function define(): Promise<void> {
   const appender = await openAppender(deps)
   const drafts = Array.from({ length: SCHEDULES }, (_, i) => {
     const schedule_id = newUlid(deps.clock.now(), deps.random)
-    const definition = { ...SCHEDULE_DEFAULTS, cron_expressions: [`${i % 10}/10 * * * * *`], asset_selection: ['a'] }
+    const definition = withDefaults(SCHEDULE_FIELDS, { cron_expressions: [`${i % 10}/10 * * * * *`], asset_selection: ['a'] })
     const payload = { schedule_id, schedule_name: `schedule-${i}`, definition_hash: definitionHash(definition), definition }
     return { event_type: 'ScheduleDefined' as const, idempotency_key: scheduleDefinedKey({ schedule_id }, 'test'), payload }
   })

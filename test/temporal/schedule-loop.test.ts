@@ -6,7 +6,7 @@ import { WorkflowUpdateFailedError } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
 import { taskQueues, workflowId } from '../../src/core/names.js'
 import { SECOND_MS } from '../../src/core/time.js'
-import type { ScheduleDefinition } from '../../src/events/schedule.js'
+import type { ScheduleDefinition } from '../../src/events/schedule-definition.js'
 import {
   drainSignal,
   pauseSignal,

@@ -1,7 +1,7 @@
 // Makes, changes, renames and removes schedules that no code location defines. Pure but for what it looks up.
 
 import type { Draft } from '../../events/draft.js'
-import type { ScheduleDefinition } from '../../events/schedule.js'
+import type { ScheduleDefinition } from '../../events/schedule-definition.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import { type Schedule, scheduleIdOf } from '../../readers/schedules.js'

@@ -2,7 +2,7 @@
 
 import { definitionHash, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
 import type { Draft } from '../../events/draft.js'
-import type { ScheduleDefinition } from '../../events/schedule.js'
+import type { ScheduleDefinition } from '../../events/schedule-definition.js'
 import { type By, by } from './target.js'
 
 type Defined = {

@@ -2,12 +2,13 @@
 
 import type { EventOf, LedgerEvent } from '../../events/event.js'
 import { assetJudge, locationVersion, staleLocation } from '../asset.js'
+import { definitionJudge } from '../definitions.js'
 import { type Refusal, refusal } from '../outcome.js'
-import { scheduleJudge } from '../schedule-judge.js'
+import { SCHEDULE_DEFINITION } from '../schedule.js'
 import type { WorkingSet } from '../working-set.js'
 import type { BatchJudge, DeployedLocations, DeployJudge } from './event-fold.js'
 
-const JUDGES: readonly DeployJudge[] = [assetJudge, scheduleJudge]
+const JUDGES: readonly DeployJudge[] = [assetJudge, definitionJudge(SCHEDULE_DEFINITION)]
 
 export const DEPLOY_JUDGE: BatchJudge = {
   types: new Set(['CodeLocationDeployed'] as const),
