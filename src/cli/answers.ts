@@ -21,7 +21,7 @@ import type {
   taskPage,
   timelineEntry,
 } from '../api/contract/run.js'
-import type { schedule, scheduleAccepted } from '../api/contract/schedule.js'
+import type { ScheduleAccepted as Accepted, schedule } from '../api/contract/schedule.js'
 import type { dryRunAnswer, firesAnswer, scheduleTick, scheduleTriggered } from '../api/contract/schedule-tick.js'
 import type { taskWhy } from '../api/contract/why.js'
 
@@ -56,7 +56,7 @@ export type RetentionAccepted = z.output<typeof retentionAccepted>
 export type RetentionEffect = z.output<typeof retentionEffect>
 
 export type Schedule = z.output<typeof schedule>
-export type ScheduleAccepted = z.output<typeof scheduleAccepted>
+export type ScheduleAccepted = Accepted
 export type ScheduleTriggered = z.output<typeof scheduleTriggered>
 export type ScheduleTick = z.output<typeof scheduleTick>
 export type ScheduleFires = z.output<typeof firesAnswer>

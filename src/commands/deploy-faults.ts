@@ -12,30 +12,29 @@ import { openLink } from '../partitions/mapping/link.js'
 import { keyOrderOf } from '../partitions/order.js'
 import { type AssetGraph, assetGraphOf } from '../projections/asset-selection.js'
 import type { AssetDefinitionRow } from '../projections/asset-table.js'
-import type { Schedule } from '../readers/schedules.js'
+import { type DeployPart, deployedFaults } from './definitions/deployed.js'
 import type { Fault } from './problem.js'
-import { type DeployedSchedule, deployedScheduleFaults, scheduleBytes } from './schedule/deployed.js'
 
 type Deploy = {
   readonly location_name: string
   readonly assets: readonly AssetDefinition[]
-  readonly schedules?: readonly DeployedSchedule[] | undefined
 }
 type Current = ReadonlyMap<string, AssetDefinitionRow>
 
-export function deployFaults(deploy: Deploy, current: Current, schedules: readonly Schedule[], now: number): readonly Fault[] {
-  const { location_name, schedules: asked = [] } = deploy
+export function deployFaults(deploy: Deploy, current: Current, parts: readonly DeployPart[], now: number): readonly Fault[] {
+  const { location_name } = deploy
+  const graph = graphAfter(deploy, current)
   return [
-    ...sizeFaults(deploy),
+    ...sizeFaults(deploy, parts),
     ...ownFaults(deploy, current),
     ...dependencyFaults(deploy, current),
     ...mappingFaults(deploy, current, now),
     ...removalFaults(deploy, current),
-    ...deployedScheduleFaults(location_name, asked, schedules, graphAfter(deploy, current), now),
+    ...parts.flatMap((part) => deployedFaults(part, { location_name, graph, now })),
   ]
 }
 
-/** What a schedule of the deploy selects from: the assets as they will be. */
+/** What definitions of the deploy select from: the assets as they will be. */
 function graphAfter({ location_name, assets }: Deploy, current: Current): AssetGraph {
   const others = [...current.values()].filter((row) => row.location_name !== location_name)
   return assetGraphOf([...others, ...assets.map((definition) => rowOf(definition, location_name))])
@@ -61,19 +60,19 @@ export const rowOf = (definition: AssetDefinition, location_name: string): Asset
   last_event_id: '',
 })
 
-function sizeFaults({ assets, schedules = [] }: Deploy): readonly Fault[] {
-  const bytes = assets.reduce((sum, definition) => sum + canonicalBytes(definition), scheduleBytes(schedules))
+function sizeFaults({ assets }: Deploy, parts: readonly DeployPart[]): readonly Fault[] {
+  const lists = [assets, ...parts.map(({ asked }) => asked)]
+  const plurals = parts.filter(({ asked }) => asked.length > 0).map(({ noun }) => noun.plural)
+  const sum = (amountOf: (list: readonly object[]) => number) => lists.reduce((total, list) => total + amountOf(list), 0)
+  const words = ['assets', ...plurals].join(' and ')
+  const bytes = sum((list) => list.reduce((total, definition) => total + canonicalBytes(definition), 0))
   if (bytes > LOCATION_BYTES_MAX) {
-    return [
-      {
-        path: 'assets',
-        message: `${schedules.length === 0 ? 'assets has' : 'assets and schedules have'} ${bytes} bytes of JSON, and ${LOCATION_BYTES_MAX} is the most. Split it into several locations.`,
-      },
-    ]
+    const message = `${words} ${plurals.length === 0 ? 'has' : 'have'} ${bytes} bytes of JSON, and ${LOCATION_BYTES_MAX} is the most. Split it into several locations.`
+    return [{ path: 'assets', message }]
   }
-  const count = assets.length + schedules.length
+  const count = sum(({ length }) => length)
   if (count <= LOCATION_DEFINITIONS_MAX) return []
-  const message = `${schedules.length === 0 ? 'assets has' : 'assets and schedules are'} ${count}, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`
+  const message = `${words} ${plurals.length === 0 ? 'has' : 'are'} ${count}, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`
   return [{ path: 'assets', message }]
 }
 

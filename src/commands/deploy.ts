@@ -9,14 +9,23 @@ import type { Draft } from '../events/draft.js'
 import type { AssetDefinitionRow, CodeLocationRow } from '../projections/asset-table.js'
 import { readAssetGraph } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
-import { readSchedules } from '../readers/schedules.js'
+import {
+  type DefinitionDiff,
+  type DeployedMembers,
+  type DeployPart,
+  definitionDiff,
+  deployedDrafts,
+  type Matches,
+  matchDefinitions,
+} from './definitions/deployed.js'
+import { type KeptDefinitions, withMissingAssets, withMissingMembers } from './definitions/keep-missing.js'
+import type { Noun } from './definitions/noun.js'
+import { DEPLOYED_NOUNS } from './definitions/nouns.js'
 import { deployFaults } from './deploy-faults.js'
-import { type KeptDefinitions, withMissing } from './keep-missing.js'
+import { type MemberChange, memberChanges } from './member-changes.js'
 import { type Problem, problem } from './problem.js'
-import { definitionOfRow } from './schedule/definition.js'
-import { type DeployedSchedule, type MatchedSchedules, matchSchedules, scheduleDrafts } from './schedule/deployed.js'
 
-type DeployAsked = {
+type DeployAsked = { readonly [Plural in Noun['plural']]?: readonly DeployedMembers[] | undefined } & {
   readonly location_name: string
   readonly worker_url: string
   readonly worker_queue?: string | undefined
@@ -25,7 +34,6 @@ type DeployAsked = {
   readonly code_version?: string | undefined
   readonly sdk?: string | undefined
   readonly assets: readonly AssetDefinition[]
-  readonly schedules?: readonly DeployedSchedule[] | undefined
   /** What the deployer has seen; the newest one where it is left out. 0: the location is new. */
   readonly expected_location_version?: number | undefined
   /** true: definitions that the deploy does not contain stay as they are. */
@@ -34,25 +42,18 @@ type DeployAsked = {
   readonly reason?: string | undefined
 }
 
-export type DeployDiff = {
+type DefinitionDiffs = { readonly schedules: DefinitionDiff<'schedule_name'> }
+
+export type DeployDiff = DefinitionDiffs & {
   readonly added: readonly string[]
   readonly changed: readonly AssetChange[]
   readonly removed: readonly string[]
   readonly unchanged_count: number
   /** Members of the location itself that change: its URL, its slots. */
   readonly location: readonly MemberChange[]
-  readonly schedules: ScheduleDiff
   /** With `keep_missing`: the definitions that the deploy does not contain. */
   readonly kept?: KeptDefinitions
 }
-/** By name; a renamed one is changed, and its name among its members. */
-type ScheduleDiff = {
-  readonly added: readonly string[]
-  readonly changed: readonly { readonly schedule_name: string; readonly members: readonly MemberChange[] }[]
-  readonly removed: readonly string[]
-  readonly unchanged_count: number
-}
-type MemberChange = { readonly member: string; readonly from: unknown; readonly to: unknown }
 type AssetChange = { readonly asset_key: string; readonly members: readonly MemberChange[] }
 
 type DeployPlanned = {
@@ -81,45 +82,63 @@ export async function planDeploy(
       { members: { location_version: version } },
     )
   }
-  const schedules = await readSchedules(view)
   const current = [...definitions.values()].filter(({ location_name }) => location_name === given.location_name)
-  const { whole: asked, kept } =
-    given.keep_missing === true ? withMissing(given, { definitions: current, schedules }) : { whole: given, kept: undefined }
-  const matched = matchSchedules(asked.location_name, asked.schedules ?? [], schedules)
-  const faults = deployFaults(asked, definitions, schedules, now)
+  const { asked, parts, kept } = completed(given, current, await readParts(view, given))
+  const faults = deployFaults(asked, definitions, parts, now)
   if (faults.length > 0) {
     return problem('bad-input', `Nothing was deployed. ${faults.map(({ message }) => message).join(' ')}`, { faults })
   }
-  const diff = { ...diffOf(asked, location, current), schedules: scheduleDiff(matched), ...(kept === undefined ? {} : { kept }) }
-  const content_sha256 = locationContentSha256(asked.location_name, asked.assets, asked.schedules)
-  // Kept schedules come from rows, which have no `renamed_from`: their hash may differ though nothing has changed.
+  const matches = parts.map((part) => ({ noun: part.noun, matches: matchDefinitions(part, asked.location_name) }))
+  const diff = diffOf(asked, { location, current, matches, kept })
+  const content_sha256 = locationContentSha256(asked.location_name, asked.assets, Object.fromEntries(parts.map(sortedByName)))
+  // Definitions that are kept come from rows, which have no `renamed_from`: their hash may differ though nothing has changed.
   const isSame = location !== undefined && (kept !== undefined || location.content_sha256 === content_sha256)
-  const drafts = isSame && isEmpty(diff) ? [] : draftsOf(asked, { diff, matched, current, content_sha256, version, request_id })
+  const drafts = isSame && isEmpty(diff) ? [] : draftsOf(asked, { diff, parts, matches, current, content_sha256, version, request_id })
   return { location_version: version, content_sha256, diff, drafts }
 }
 
-const isEmpty = ({ added, changed, removed, location, schedules }: DeployDiff): boolean =>
-  [added, changed, removed, location, schedules.added, schedules.changed, schedules.removed].every(({ length }) => length === 0)
+const readParts = (view: View | undefined, asked: DeployAsked): Promise<readonly DeployPart[]> =>
+  Promise.all(DEPLOYED_NOUNS.map(async (noun) => ({ noun, asked: asked[noun.plural] ?? [], current: await noun.entities(view) })))
 
-function scheduleDiff({ kept, removed }: MatchedSchedules): ScheduleDiff {
-  const changed = kept.flatMap(({ schedule_name, definition, before }) => {
-    if (before === undefined) return []
-    const from = { ...definitionOfRow(before.definition), schedule_name: before.definition.schedule_name }
-    const members = memberChanges(from, { ...definition, schedule_name })
-    return members.length === 0 ? [] : [{ schedule_name, members }]
-  })
-  const known_count = kept.filter(({ before }) => before !== undefined).length
+type Completed = { readonly asked: DeployAsked; readonly parts: readonly DeployPart[]; readonly kept: KeptDefinitions | undefined }
+
+/** With what the location has and the deploy does not contain, where nothing is to be removed. */
+function completed(asked: DeployAsked, current: readonly AssetDefinitionRow[], parts: readonly DeployPart[]): Completed {
+  if (asked.keep_missing !== true) return { asked, parts, kept: undefined }
+  const assets = withMissingAssets(asked.assets, current)
+  const whole = parts.map((part) => withMissingMembers(part, asked.location_name))
   return {
-    added: kept.filter(({ before }) => before === undefined).map(({ schedule_name }) => schedule_name),
-    changed,
-    removed: removed.map(({ definition }) => definition.schedule_name),
-    unchanged_count: known_count - changed.length,
+    asked: { ...asked, assets: assets.whole },
+    parts: whole.map(({ part }) => part),
+    kept: { assets: assets.kept, ...byNoun(whole.map(({ part, kept }) => [part.noun, kept])) },
   }
 }
 
-type AssetDiff = Omit<DeployDiff, 'schedules'>
+/** One member a noun, named as in a deploy. */
+const byNoun = <T>(entries: readonly (readonly [Noun, T])[]): Readonly<Record<Noun['plural'], T>> =>
+  Object.fromEntries(entries.map(([noun, value]) => [noun.plural, value])) as Record<Noun['plural'], T>
 
-function diffOf(asked: DeployAsked, location: CodeLocationRow | undefined, current: readonly AssetDefinitionRow[]): AssetDiff {
+const sortedByName = ({ noun, asked }: DeployPart): readonly [string, readonly DeployedMembers[]] => {
+  const nameOf = (members: DeployedMembers) => members[noun.name_member] as string
+  return [noun.plural, [...asked].sort((left, right) => compareText(nameOf(left), nameOf(right)))]
+}
+
+type NounMatches = { readonly noun: Noun; readonly matches: Matches }
+
+function isEmpty(diff: DeployDiff): boolean {
+  const { added, changed, removed, location } = diff
+  const ofNouns = DEPLOYED_NOUNS.flatMap(({ plural }) => [diff[plural].added, diff[plural].changed, diff[plural].removed])
+  return [added, changed, removed, location, ...ofNouns].every(({ length }) => length === 0)
+}
+
+type Compared = {
+  readonly location: CodeLocationRow | undefined
+  readonly current: readonly AssetDefinitionRow[]
+  readonly matches: readonly NounMatches[]
+  readonly kept: KeptDefinitions | undefined
+}
+
+function diffOf(asked: DeployAsked, { location, current, matches, kept: kept_names }: Compared): DeployDiff {
   const before = new Map(current.map((row) => [row.asset_key, row.definition]))
   const after = new Map([...asked.assets].sort((a, b) => compareText(a.asset_key, b.asset_key)).map((each) => [each.asset_key, each]))
   const kept = [...after.values()].filter(({ asset_key }) => before.has(asset_key))
@@ -132,6 +151,8 @@ function diffOf(asked: DeployAsked, location: CodeLocationRow | undefined, curre
     removed: [...before.keys()].filter((asset_key) => !after.has(asset_key)).sort(compareText),
     unchanged_count: kept.length - changed.length,
     location: location === undefined ? [] : memberChanges(locationMembers(location), locationMembers(withDefaults(asked))),
+    ...(byNoun(matches.map(({ noun, matches: each }) => [noun, definitionDiff(noun, each)])) as unknown as DefinitionDiffs),
+    ...(kept_names === undefined ? {} : { kept: kept_names }),
   }
 }
 
@@ -157,25 +178,17 @@ const withDefaults = ({ worker_url, worker_queue, slots, prefetch, code_version,
 
 const WORKER_QUEUE_DEFAULT = 'default'
 
-/** Compared as text: both come from JSON that is written in one order, or is small. */
-function memberChanges(before: object, after: object): readonly MemberChange[] {
-  const [from, to] = [before, after] as readonly [Readonly<Record<string, unknown>>, Readonly<Record<string, unknown>>]
-  const members = [...new Set([...Object.keys(from), ...Object.keys(to)])].sort()
-  return members
-    .filter((member) => definitionHash({ value: from[member] }) !== definitionHash({ value: to[member] }))
-    .map((member) => ({ member, from: from[member] ?? null, to: to[member] ?? null }))
-}
-
 type Planned = {
   readonly diff: DeployDiff
-  readonly matched: MatchedSchedules
+  readonly parts: readonly DeployPart[]
+  readonly matches: readonly NounMatches[]
   readonly current: readonly AssetDefinitionRow[]
   readonly content_sha256: string
   readonly version: number
   readonly request_id: string
 }
 
-function draftsOf(asked: DeployAsked, { diff, matched, current, content_sha256, version, request_id }: Planned): readonly Draft[] {
+function draftsOf(asked: DeployAsked, { diff, parts, matches, current, content_sha256, version, request_id }: Planned): readonly Draft[] {
   const { location_name, requested_by, reason } = asked
   const by = { ...(requested_by === undefined ? {} : { requested_by }), ...(reason === undefined ? {} : { reason }) }
   const about = { correlation_id: `deploy:${location_name}:${request_id}` }
@@ -197,7 +210,7 @@ function draftsOf(asked: DeployAsked, { diff, matched, current, content_sha256, 
       ...(asked.code_version === undefined ? {} : { code_version: asked.code_version }),
       ...(asked.sdk === undefined ? {} : { sdk: asked.sdk }),
       asset_count: asked.assets.length,
-      schedule_count: (asked.schedules ?? []).length,
+      schedule_count: countOf(parts, 'schedules'),
       sensor_count: 0,
       ...by,
     },
@@ -225,6 +238,9 @@ function draftsOf(asked: DeployAsked, { diff, matched, current, content_sha256, 
         payload: { location_name, asset_key, ...by },
       }),
     ),
-    ...scheduleDrafts(matched, { location_name, ...about, request_id, asked }),
+    ...matches.flatMap(({ noun, matches: each }) => deployedDrafts(noun, each, { location_name, ...about, request_id, asked })),
   ]
 }
+
+const countOf = (parts: readonly DeployPart[], plural: Noun['plural']): number =>
+  parts.find(({ noun }) => noun.plural === plural)?.asked.length ?? 0

@@ -41,15 +41,17 @@ export function definitionHash(definition: Readonly<Record<string, unknown>>): s
   return sha256Hex(canonicalJson({ ...definition, description: undefined }))
 }
 
+/** What a location defines beside its assets, each list in the order of names. */
+type DefinitionLists = { readonly schedules?: readonly object[]; readonly sensors?: readonly object[] }
+
 /** Over whole definitions, descriptions too: a deploy that only explains better is still to be recorded. */
 export function locationContentSha256(
   location_name: string,
   definitions: readonly { readonly asset_key: string }[],
-  timed: readonly { readonly schedule_name: string }[] = [],
+  { schedules = [], sensors = [] }: DefinitionLists = {},
 ): string {
   const assets = [...definitions].sort((a, b) => compareText(a.asset_key, b.asset_key))
-  const schedules = [...timed].sort((a, b) => compareText(a.schedule_name, b.schedule_name))
-  return sha256Hex(canonicalJson({ location_name, assets, schedules, sensors: [] }))
+  return sha256Hex(canonicalJson({ location_name, assets, schedules, sensors }))
 }
 
 export type RunRequest = {

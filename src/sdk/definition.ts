@@ -102,7 +102,7 @@ export function describeLocation({
   const content_sha256 = locationContentSha256(
     name,
     described.map(({ definition }) => definition),
-    timed,
+    { schedules: timed },
   )
   return { location_name: name, content_sha256, assets: described, schedules: timed }
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { scheduleDeployed } from '../api/contract/schedule.js'
+import { SCHEDULE_BODIES } from '../api/contract/schedule.js'
 import { definitionHash } from '../core/keys.js'
 import { asset } from './asset.js'
 import { defineCodeLocation } from './code-location.js'
@@ -11,7 +11,7 @@ const summary = asset({ key: 'analytics.daily_summary', deps: [], run: () => und
 test('what is written is what a deploy takes, which fills in the rest', () => {
   const { definition } = schedule({ name: 'nightly', cron: '30 2 * * *', assets: summary })
   expect(definition).toEqual({ schedule_name: 'nightly', cron_expressions: ['30 2 * * *'], asset_selection: ['analytics.daily_summary'] })
-  expect(scheduleDeployed.parse(definition)).toEqual({
+  expect(SCHEDULE_BODIES.deployed.parse(definition)).toEqual({
     ...definition,
     timezone: 'UTC',
     catchup_window_minutes: 1440,
@@ -51,7 +51,7 @@ test('every member arrives under its own name', () => {
     asset_selection: ['analytics.daily_summary', 'group:core'],
     partition_mapping: { type: 'LAST_COMPLETE', end_offset: -1, dims: { region: { keys: ['eu'] } } },
   })
-  expect(scheduleDeployed.parse(definition)).toEqual(definition)
+  expect(SCHEDULE_BODIES.deployed.parse(definition)).toEqual(definition)
 })
 
 test('schedules are part of what a location is, in the order of their names', () => {

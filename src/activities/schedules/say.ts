@@ -3,7 +3,7 @@
 
 import { isProblem, type Problem } from '../../commands/problem.js'
 import type { RunDeps } from '../../commands/run-request.js'
-import { scheduleStatusDraft } from '../../commands/schedule/status.js'
+import { scheduleStatusDraft } from '../../commands/schedule/noun.js'
 import { planScheduleTrigger, type TriggerPlanned } from '../../commands/schedule/trigger.js'
 import { refusedBatch, type Submit, submitDrafts } from '../../commands/submit.js'
 import { ID_RULES, idFault } from '../../core/ids.js'

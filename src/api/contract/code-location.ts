@@ -7,7 +7,7 @@ import { partitionsAsked } from '../../events/partitions.js'
 import { count, dependency, id, instant, integer, longCount } from '../../events/value.js'
 import { outcome } from './outcome.js'
 import { commanded, flag, nextCursor, pageQuery, shortText, waitMs } from './page.js'
-import { scheduleDeployed } from './schedule.js'
+import { SCHEDULE_BODIES } from './schedule.js'
 
 export const locationParams = z.object({ location_name: id('name') })
 export const locationListQuery = z.strictObject(pageQuery)
@@ -54,7 +54,7 @@ export const deployAsked = z
     code_version: shortText.optional(),
     sdk: shortText.optional(),
     assets: z.array(definitionAsked),
-    schedules: z.array(scheduleDeployed).optional(),
+    schedules: z.array(SCHEDULE_BODIES.deployed).optional(),
     expected_location_version: longCount.optional().meta({ description: 'What the deployer has seen; 0: the location is new.' }),
     keep_missing: z
       .boolean()
@@ -83,6 +83,19 @@ const keyChanges = z
   })
   .meta({ id: 'KeyChanges' })
 const memberChange = z.object({ member: z.string(), from: z.unknown(), to: z.unknown() }).meta({ id: 'MemberChange' })
+const named = <NameMember extends string>(name_member: NameMember) => ({ [name_member]: z.string() }) as Record<NameMember, z.ZodString>
+
+/** Of one noun; `name_member` is what its name is called. */
+const definitionDiff = <NameMember extends string>(name_member: NameMember) =>
+  z
+    .object({
+      added: z.array(z.string()),
+      changed: z.array(z.object({ ...named(name_member), members: z.array(memberChange) })),
+      removed: z.array(z.string()),
+      unchanged_count: count,
+    })
+    .optional()
+
 export const deployAnswer = z
   .object({
     dry_run: z.boolean(),
@@ -98,14 +111,7 @@ export const deployAnswer = z
       removed: z.array(z.string()),
       unchanged_count: count,
       location: z.array(memberChange),
-      schedules: z
-        .object({
-          added: z.array(z.string()),
-          changed: z.array(z.object({ schedule_name: z.string(), members: z.array(memberChange) })),
-          removed: z.array(z.string()),
-          unchanged_count: count,
-        })
-        .optional(),
+      schedules: definitionDiff('schedule_name'),
       kept: z
         .object({ assets: z.array(z.string()), schedules: z.array(z.string()) })
         .optional()

@@ -2,10 +2,11 @@
 
 import { z } from 'zod'
 import { PREVIEWED_FIRES_MAX } from '../../core/limits.js'
+import { cronTexts } from '../../events/schedule-definition.js'
 import { count, errorValue, id, instant, longCount } from '../../events/value.js'
 import { outcome } from './outcome.js'
 import { commanded, maybeInstant, nextCursor, numberIn, pageQuery, readQuery } from './page.js'
-import { cronTexts, fire, SCHEDULE_STATUSES, TICK_STATUSES } from './schedule.js'
+import { fire, SCHEDULE_STATUSES, TICK_STATUSES } from './schedule.js'
 
 export const TICK_KINDS = ['CRON', 'MANUAL'] as const
 

@@ -1,59 +1,17 @@
-// What is asked for of a schedule, as the definition that its event carries, and all that is wrong with it.
+// All that is wrong with the definition of a schedule.
 
 import { canonicalBytes } from '../../core/canonical.js'
 import { cronWarnings, readCrons } from '../../core/cron/schedule-ticks.js'
-import { isUlid } from '../../core/ids.js'
-import { definitionHash } from '../../core/keys.js'
-import { DEFINITION_BYTES_MAX, PRIORITY_DEFAULT } from '../../core/limits.js'
+import { DEFINITION_BYTES_MAX } from '../../core/limits.js'
 import { zoneProblem } from '../../core/zone-name.js'
-import { zoneSpelling } from '../../core/zone-spelling.js'
 import type { ScheduleDefinition } from '../../events/schedule-definition.js'
 import { isRefusal } from '../../partitions/key-order.js'
 import { keyOrderOf } from '../../partitions/order.js'
 import { selectAssets } from '../../projections/asset-selection.js'
-import type { ScheduleDefinitionRow } from '../../projections/schedule-table.js'
 import { ticksOf } from '../../projections/schedule-ticks.js'
 import { isTickFault, openTick } from '../../projections/tick-request.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { Fault } from '../problem.js'
-
-/** One spelling of one definition, so that it has one hash: what says nothing is left out, and a zone is one zone in any case. */
-export function spelledOnce({ tags, priority, timezone, ...rest }: ScheduleDefinition): ScheduleDefinition {
-  return {
-    ...rest,
-    timezone: zoneSpelling(timezone),
-    ...(tags === undefined || Object.keys(tags).length === 0 ? {} : { tags }),
-    ...(priority === undefined || priority === PRIORITY_DEFAULT ? {} : { priority }),
-  }
-}
-
-export const definitionOfRow = (row: ScheduleDefinitionRow): ScheduleDefinition =>
-  spelledOnce({
-    cron_expressions: row.cron_expressions,
-    timezone: row.timezone,
-    asset_selection: row.asset_selection,
-    ...(row.partition_mapping === null ? {} : { partition_mapping: row.partition_mapping }),
-    catchup_window_minutes: row.catchup_window_minutes,
-    max_catchup_ticks: row.max_catchup_ticks,
-    catch_up_on_resume: row.catch_up_on_resume,
-    overlap_policy: row.overlap_policy,
-    tags: row.tags,
-    priority: row.priority,
-    ...(row.description === null ? {} : { description: row.description }),
-    default_status: row.default_status,
-  })
-
-type NamedDefinition = { readonly schedule_name: string; readonly definition: ScheduleDefinition }
-
-/** Whether it is so already, as it is spelled now: a version that spells more in the same definition changes nothing. */
-export const isAsDefined = (row: ScheduleDefinitionRow, { schedule_name, definition }: NamedDefinition): boolean =>
-  row.schedule_name === schedule_name &&
-  definitionHash(definitionOfRow(row)) === definitionHash(definition) &&
-  // It is no part of the hash.
-  row.description === (definition.description ?? null)
-
-export const nameProblem = (schedule_name: string): string | undefined =>
-  isUlid(schedule_name) ? `${schedule_name} would be taken for the id of a schedule. Give it a name that says what it does.` : undefined
 
 /** `now`: what its next tick would ask for is asked for already, so that a mapping that cannot be meant is not taken. */
 export function scheduleFaults(graph: AssetGraph, definition: ScheduleDefinition, now: number): readonly Fault[] {

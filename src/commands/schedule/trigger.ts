@@ -21,10 +21,11 @@ import { createTickRoom, tooManyRuns } from '../../projections/tick-room.js'
 import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import type { Schedule } from '../../readers/schedules.js'
+import { type By, by } from '../definitions/noun.js'
 import { type Fault, isProblem, type Problem, problem } from '../problem.js'
 import { canonicalKeys, partitionFaults } from '../run-partitions.js'
 import type { RunDeps } from '../run-request.js'
-import { type By, by, livingSchedule } from './target.js'
+import { livingSchedule } from './target.js'
 
 type TriggerAsked = By & {
   /** Instead of the one that the mapping says. */
