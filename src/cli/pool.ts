@@ -1,18 +1,14 @@
 // `servo pool`: how full pools are, which cap holds, and commands that set one or take it away.
 
-import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
+import { type CommandOptions, printAccepted, requestOptions } from './accepted.js'
 import type { Pool, PoolAccepted } from './answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from './api-command.js'
 import { parseCap } from './arguments.js'
 import { ApiError } from './client.js'
-import { byText, type CommandedOptions, commandedBy, withCommanded } from './commanded.js'
+import { byText, commandedBy, withCommanded } from './commanded.js'
 import { note, printJson, printLine, printTable } from './local/print.js'
 import { momentText } from './moments.js'
-import { assertTaken } from './outcome.js'
-import { assertCarriedOut, settled } from './settled.js'
-
-type CapOptions = ApiOptions & CommandedOptions & { readonly wait?: boolean }
 
 const POOL_WORDS = 'global, pool:NAME, location:NAME, tag:KEY=VALUE, or tag:KEY for each value of it'
 
@@ -30,11 +26,11 @@ export function addPoolCommands(group: Command, around: Around): void {
   const set = withCap(withApi(group.command('set')).description('let at most so many tasks of a pool run at once; 0 closes it'))
     .argument('<pool>', POOL_WORDS)
     .argument('<number>', 'how many', parseCap)
-    .action((pool_key: string, max_running: number, options: CapOptions) => setCap(pool_key, max_running, options, around))
+    .action((pool_key: string, max_running: number, options: CommandOptions) => setCap(pool_key, max_running, options, around))
   withExample(set, 'servo pool set pool:warehouse 4', "servo pool set 'tag:team=data science' 2 --wait")
   const remove = withCap(withApi(group.command('remove')).description('take the cap of a pool away; what held before it holds again'))
     .argument('<pool>', POOL_WORDS)
-    .action((pool_key: string, options: CapOptions) => removeCap(pool_key, options, around))
+    .action((pool_key: string, options: CommandOptions) => removeCap(pool_key, options, around))
   withExample(remove, 'servo pool remove pool:warehouse')
 }
 
@@ -86,22 +82,27 @@ function setText({ cap }: Pool, now: number): string {
   return `${momentText(cap.set_at, now)}${byText(cap.set_by, cap.reason)}`
 }
 
-async function setCap(pool_key: string, max_running: number, options: CapOptions, around: Around): Promise<void> {
+async function setCap(pool_key: string, max_running: number, options: CommandOptions, around: Around): Promise<void> {
   const session = sessionOf(options, around)
   // A tag is named by runs, which may be all over by now.
   const mayBeMisspelt = !session.json && !pool_key.startsWith('tag:') && !(await isThere(pool_key, session))
   const body = { max_running, ...commandedBy(options, around) }
-  const accepted = await session.client.send<PoolAccepted>('PUT', poolPath(pool_key), body, sent(options))
-  await told(accepted, session, `${pool_key} takes at most ${max_running} at once${max_running === 0 ? ': it is closed' : ''}`)
+  const accepted = await session.client.send<PoolAccepted>('PUT', poolPath(pool_key), body, requestOptions(options))
+  await printCap(accepted, session, `${pool_key} takes at most ${max_running} at once${max_running === 0 ? ': it is closed' : ''}`)
   if (mayBeMisspelt) {
     note(`Nothing is known of ${pool_key} but this cap: no asset names it yet. \`servo pool list\` shows those that there are.`)
   }
 }
 
-async function removeCap(pool_key: string, options: CapOptions, around: Around): Promise<void> {
+async function removeCap(pool_key: string, options: CommandOptions, around: Around): Promise<void> {
   const session = sessionOf(options, around)
-  const accepted = await session.client.send<PoolAccepted>('DELETE', poolPath(pool_key), commandedBy(options, around), sent(options))
-  await told(accepted, session, `${pool_key} has no cap of its own`)
+  const accepted = await session.client.send<PoolAccepted>(
+    'DELETE',
+    poolPath(pool_key),
+    commandedBy(options, around),
+    requestOptions(options),
+  )
+  await printCap(accepted, session, `${pool_key} has no cap of its own`)
 }
 
 /** A cap may be set before anything counts in the pool; a name that nobody uses may be one that was misspelt. */
@@ -115,13 +116,5 @@ async function isThere(pool_key: string, { client }: Session): Promise<boolean> 
   }
 }
 
-const sent = ({ wait }: CapOptions) => ({ query: wait === true ? { wait: true } : {}, idempotency_key: randomUUID() })
-
-async function told(answer: PoolAccepted, session: Session, sentence: string): Promise<void> {
-  const accepted = await settled(session, answer)
-  const { outcome } = accepted
-  assertTaken(outcome, `The cap of ${accepted.pool_key}`)
-  if (session.json) printJson(accepted)
-  else printLine(outcome?.kind === 'applied' ? `${sentence}, from now on.` : `${sentence}, from the next turn on.`)
-  assertCarriedOut(accepted)
-}
+const printCap = (accepted: PoolAccepted, session: Session, done: string) =>
+  printAccepted(accepted, session, { subject: `The cap of ${accepted.pool_key}`, done, applied: `${done}, from now on` })

@@ -1,7 +1,7 @@
 // `servo workspace retention`: how long the workspace keeps what, a change of it, and what a change would do.
 
-import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
+import { printAccepted, requestOptions } from './accepted.js'
 import type { Retention, RetentionAccepted, RetentionEffect } from './answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from './api-command.js'
 import { parseInteger } from './arguments.js'
@@ -9,8 +9,6 @@ import { type CommandedOptions, commandedBy, withCommanded } from './commanded.j
 import { UsageError } from './exit-code.js'
 import { printJson, printLine, printTable } from './local/print.js'
 import { momentText } from './moments.js'
-import { assertTaken } from './outcome.js'
-import { assertCarriedOut, settled } from './settled.js'
 
 /** The option of each setting, and what it says in the help. */
 const SETTINGS = {
@@ -89,16 +87,11 @@ async function show(session: Session): Promise<void> {
 async function change(asked: object, options: RetentionOptions, around: Around): Promise<void> {
   const session = sessionOf(options, around)
   const body = { ...asked, ...commandedBy(options, around) }
-  const sent = { query: options.wait === true ? { wait: true } : {}, idempotency_key: randomUUID() }
-  const accepted = await settled(session, await session.client.send<RetentionAccepted>('PATCH', '/retention', body, sent))
-  const { outcome } = accepted
-  assertTaken(outcome, 'The change')
-  if (session.json) printJson(accepted)
-  else {
-    const said = Object.entries(accepted.settings).map(([setting, value]) => `${setting} is ${value}`)
-    printLine(`${said.join(', ')}, ${outcome?.kind === 'applied' ? 'from now on' : 'from the next turn on'}.`)
-  }
-  assertCarriedOut(accepted)
+  const accepted = await session.client.send<RetentionAccepted>('PATCH', '/retention', body, requestOptions(options))
+  const done = Object.entries(accepted.settings)
+    .map(([setting, value]) => `${setting} is ${value}`)
+    .join(', ')
+  await printAccepted(accepted, session, { subject: 'The change', done, applied: `${done}, from now on` })
 }
 
 async function dryRun(asked: Readonly<Record<string, number>>, session: Session): Promise<void> {

@@ -6,7 +6,7 @@ import { collect, collectTag, parseCount, parseInteger, parseOneOf, tagsOf } fro
 import { UsageError } from '../exit-code.js'
 import { readInput } from '../input-file.js'
 
-export type DefinitionOptions = {
+type DefinitionOptions = {
   readonly cron?: readonly string[]
   readonly timezone?: string
   readonly select?: readonly string[]
@@ -38,7 +38,7 @@ export const withDefinition = (command: Command): Command =>
     .option('--file <path>', 'a JSON document with the same members, as the API takes them; - reads from standard input')
 
 /** Options go before what the document says. */
-export async function definitionAsked(options: DefinitionOptions): Promise<Readonly<Record<string, unknown>>> {
+export async function definitionIn(options: DefinitionOptions): Promise<Readonly<Record<string, unknown>>> {
   const { cron, timezone, select, partitionMapping, priority, description, tag } = options
   const said = {
     cron_expressions: cron,
