@@ -1,0 +1,5 @@
+import { reconcilePlan } from '../plan.js'
+import { planNeeds } from '../plan-definitions.js'
+import type { Noun } from './noun.js'
+
+export const RUN = { reconcile: reconcilePlan, needs: planNeeds } satisfies Noun
