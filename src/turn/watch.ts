@@ -4,7 +4,8 @@
 import { EVERY_NOUN, type NounKind } from '../controllers/nouns/every.js'
 import { compareText } from '../core/order.js'
 import { instantMs, stampMs } from '../core/time.js'
-import { type Tally, tallyOf } from '../projections/tally.js'
+import { OUTCOME_TALLY } from '../projections/tallies/outcome.js'
+import { type Metric, type Tally, tallyOf } from '../projections/tallies/tally.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { OutcomeCounts } from '../tables/revision.js'
 import type { Snapshot } from '../tables/snapshot.js'
@@ -48,6 +49,11 @@ export const changedEntities = (rows: WorkingSet): ChangedEntities =>
     }),
   )
 
+const TALLIES = [...EVERY_NOUN.flatMap(([, { tally }]) => tally ?? []), OUTCOME_TALLY]
+
+/** All metrics that a tally can have. */
+export const TALLIED: readonly Metric[] = TALLIES.flatMap(({ metrics }) => metrics)
+
 /** Before the rows are settled: after it nobody knows what they were. */
 export function reportOf(rows: WorkingSet, { segments, counts }: Pending, { revision, deltas }: Snapshot): PublishReport {
   const published_at = instantMs(revision.published_at)
@@ -57,7 +63,7 @@ export function reportOf(rows: WorkingSet, { segments, counts }: Pending, { revi
     return at === undefined ? undefined : instantMs(at)
   }
   return {
-    tally: tallyOf(rows, { published_at, publishedAt }),
+    tally: tallyOf(TALLIES, rows, { published_at, publishedAt }),
     counts,
     fold_delays_ms: segments.map(({ creation_time }) => Math.max(0, published_at - stampMs(creation_time))),
   }

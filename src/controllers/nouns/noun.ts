@@ -1,6 +1,7 @@
 // What a noun brings to the turn. The code that decides, loads, wakes, counts and pokes goes through the table of nouns
 // (nouns/every.ts), and knows none of them by name.
 
+import type { NounTally } from '../../projections/tallies/tally.js'
 import type { WorkingSet } from '../../projections/working-set.js'
 import type { Decision, Identity, Needs, ReconcileState } from '../decision.js'
 
@@ -14,6 +15,8 @@ export type Noun = {
   readonly wakeAt?: (state: WakeState) => number
   /** Ids of those whose definition or state a publish changes, for the loops that they have. Asked before the rows are settled. */
   readonly changed?: (rows: Pick<WorkingSet, 'changesOf'>) => readonly string[]
+  /** Its metrics, and how they are counted from what a publish changes. */
+  readonly tally?: NounTally
 }
 
 export type WakeState = Pick<ReconcileState, 'rows' | 'now' | 'hold_until'>

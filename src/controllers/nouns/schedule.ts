@@ -1,3 +1,4 @@
+import { SCHEDULE_TALLY } from '../../projections/tallies/schedule.js'
 import { nextScheduleAt } from '../schedule-due.js'
 import { reconcileSchedules } from '../schedules.js'
 import type { Noun } from './noun.js'
@@ -6,4 +7,5 @@ export const SCHEDULE = {
   reconcile: reconcileSchedules,
   wakeAt: ({ rows, now }) => nextScheduleAt(rows, now),
   changed: (rows) => [...rows.changesOf('schedule_definitions'), ...rows.changesOf('schedule_state')].map(({ after }) => after.schedule_id),
+  tally: SCHEDULE_TALLY,
 } satisfies Noun
