@@ -4,8 +4,8 @@
 import type { Scope } from '../core/ids.js'
 import type { AttemptRef } from '../core/keys.js'
 import type { Draft } from '../events/draft.js'
+import type { RunIdentity } from '../projections/run-request.js'
 import type { KeyedRow } from '../projections/tables.js'
-import type { RunIdentity } from '../projections/tick-request.js'
 import type { WorkingSet } from '../projections/working-set.js'
 
 export type Decision = {

@@ -5,10 +5,11 @@ import type { ScheduleDefinition } from '../../events/schedule.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import { type Schedule, scheduleIdOf } from '../../readers/schedules.js'
+import { type By } from '../by.js'
 import { isProblem, type Problem, problem } from '../problem.js'
 import { definitionOfRow, isAsDefined, nameProblem, scheduleFaults, scheduleWarnings, spelledOnce } from './definition.js'
 import { definedDraft, removedDraft } from './drafts.js'
-import { type By, livingSchedule, ownedProblem } from './target.js'
+import { livingSchedule, ownedProblem } from './target.js'
 
 type SchedulePlanned = {
   readonly schedule_id: string

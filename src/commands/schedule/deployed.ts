@@ -8,10 +8,10 @@ import type { Draft } from '../../events/draft.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { Schedule } from '../../readers/schedules.js'
+import { type By } from '../by.js'
 import type { Fault } from '../problem.js'
 import { isAsDefined, nameProblem, scheduleFaults, spelledOnce } from './definition.js'
 import { definedDraft, removedDraft } from './drafts.js'
-import type { By } from './target.js'
 
 export type DeployedSchedule = ScheduleDefinition & { readonly schedule_name: string; readonly renamed_from?: string | undefined }
 

@@ -3,7 +3,7 @@
 import { definitionHash, scheduleDefinedKey, scheduleRemovedKey } from '../../core/keys.js'
 import type { Draft } from '../../events/draft.js'
 import type { ScheduleDefinition } from '../../events/schedule.js'
-import { type By, by } from './target.js'
+import { type By, by } from '../by.js'
 
 type Defined = {
   readonly schedule_id: string

@@ -5,8 +5,9 @@ import { instantText } from '../../core/time.js'
 import type { Draft } from '../../events/draft.js'
 import type { View } from '../../readers/reader.js'
 import type { Schedule } from '../../readers/schedules.js'
+import { type By, by } from '../by.js'
 import { isProblem, type Problem, problem } from '../problem.js'
-import { type By, by, livingSchedule } from './target.js'
+import { livingSchedule } from './target.js'
 
 type StatusAsked = By & {
   readonly to: 'ACTIVE' | 'PAUSED'

@@ -5,14 +5,6 @@ import type { View } from '../../readers/reader.js'
 import { findSchedule, readSchedules, type Schedule } from '../../readers/schedules.js'
 import { type Problem, problem } from '../problem.js'
 
-/** Who commands and, if they like, why. */
-export type By = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
-
-export const by = ({ requested_by, reason }: By) => ({
-  ...(requested_by === undefined ? {} : { requested_by }),
-  ...(reason === undefined ? {} : { reason }),
-})
-
 /** Removed ones too. */
 export async function scheduleOrProblem(view: View | undefined, id_or_name: string): Promise<Schedule | Problem> {
   return (await findSchedule(view, id_or_name)) ?? noSchedule(view, id_or_name)
