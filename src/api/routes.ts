@@ -38,18 +38,14 @@ function addCommandsAndReads(app: Api, deps: RouteDeps): void {
   // After the limit, which counts wrong tokens too, and before a body is read.
   app.addHook('preParsing', async (request) => requireApiToken(request as never, deps.api_tokens))
   traceRequests(app as never, deps)
-  addRunRoutes(app, deps)
-  addRunAttemptRoutes(app, deps)
-  addRunHistoryRoutes(app, deps)
-  addWhyRoute(app, deps)
-  addCancelRoutes(app, deps)
-  addRerunRoutes(app, deps)
-  addAssetRoutes(app, deps)
-  addCodeLocationRoutes(app, deps)
-  addScheduleRoutes(app, deps)
-  addScheduleCommands(app, deps)
-  addSchedulePreviews(app, deps)
-  addPoolRoutes(app, deps)
-  addRetentionRoutes(app, deps)
-  addConflictRoutes(app, deps)
+  for (const addNoun of Object.values(NOUN_ROUTES).flat()) addNoun(app, deps)
 }
+
+/** A line for each noun, in the order of the OpenAPI document. */
+const NOUN_ROUTES = {
+  run: [addRunRoutes, addRunAttemptRoutes, addRunHistoryRoutes, addWhyRoute, addCancelRoutes, addRerunRoutes],
+  asset: [addAssetRoutes, addCodeLocationRoutes],
+  schedule: [addScheduleRoutes, addScheduleCommands, addSchedulePreviews],
+  pool: [addPoolRoutes],
+  workspace: [addRetentionRoutes, addConflictRoutes],
+} satisfies Readonly<Record<string, readonly ((app: Api, deps: RouteDeps) => void)[]>>

@@ -1,8 +1,7 @@
 // Why a task is not running, in words.
 
 import { instantText } from '../core/time.js'
-import { loadWhy } from '../readers/why/load.js'
-import { whyOf, workerToAsk } from '../readers/why/why.js'
+import { EXPLAINERS } from '../readers/why/explainers.js'
 import { readOne, taskParams } from './contract/run.js'
 import { taskWhy } from './contract/why.js'
 import type { Api, RouteDeps } from './http/deps.js'
@@ -25,18 +24,15 @@ export function addWhyRoute(app: Api, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { run_id, task_key } = request.params
-      const now = deps.clock.now()
-      const rows = await loadWhy(await viewFor(deps, request.query, reply), run_id, task_key, now)
-      if (rows === 'no_run') throw noRun(run_id)
-      if (rows === 'no_task') throw noTask(run_id, task_key)
-      const worker_url = workerToAsk(rows, now)
-      const worker = worker_url === undefined ? undefined : await deps.askWorker?.(worker_url)
-      const { since_at, due_at, upstream, full_pools, ...said } = whyOf(rows, now, worker)
+      const view = await viewFor(deps, request.query, reply)
+      const why = await EXPLAINERS.TASK(view, request.params, { now: deps.clock.now(), askWorker: deps.askWorker })
+      if (why === 'no_run') throw noRun(run_id)
+      if (why === 'no_task') throw noTask(run_id, task_key)
+      const { since_at, due_at, upstream, full_pools } = why
       return reply.code(200).send({
         run_id,
         task_key,
-        state: rows.task?.state ?? null,
-        ...said,
+        ...why,
         since_at: textOf(since_at),
         due_at: textOf(due_at),
         upstream: [...upstream],

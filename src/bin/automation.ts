@@ -3,10 +3,10 @@
 
 import { BACKSTOP_IDLE_MS_MAX, BACKSTOP_MS } from '../core/limits.js'
 import { MINUTE_MS } from '../core/time.js'
-import { TALLIED } from '../projections/tally.js'
 import { createAutomationMetrics } from '../telemetry/automation-metrics.js'
 import { createHealth, type HealthReport } from '../telemetry/health.js'
 import { serveMetrics } from '../telemetry/listener.js'
+import { TALLIED } from '../turn/watch.js'
 import type { LoopTimings } from '../workflows/contract.js'
 import { createClosers } from './closers.js'
 import type { AutomationConfig } from './config.js'

@@ -4,15 +4,14 @@ import { runCancelKey } from '../core/keys.js'
 import type { Draft } from '../events/draft.js'
 import { isOver } from '../projections/state-machine.js'
 import type { View } from '../readers/reader.js'
+import { type By, by } from './by.js'
 import { type Problem, problem } from './problem.js'
 
-type CancelAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
-
-export const cancelDraft = (run_id: string, { requested_by, reason }: CancelAsked, request_id: string): Draft => ({
+export const cancelDraft = (run_id: string, asked: By, request_id: string): Draft => ({
   event_type: 'RunCancelRequested',
   idempotency_key: runCancelKey({ run_id }, request_id),
   correlation_id: run_id,
-  payload: { run_id, ...(requested_by === undefined ? {} : { requested_by }), ...(reason === undefined ? {} : { reason }) },
+  payload: { run_id, ...by(asked) },
 })
 
 /** undefined: it can be asked for. A run that is being cancelled may be asked again. */

@@ -5,22 +5,16 @@ import { poolDefinedKey, poolRemovedKey } from '../core/keys.js'
 import type { Draft } from '../events/draft.js'
 import { readPools } from '../readers/pools.js'
 import type { View } from '../readers/reader.js'
+import { type By, by } from './by.js'
 import { type Problem, problem } from './problem.js'
 
-type PoolAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
-
-const by = ({ requested_by, reason }: PoolAsked) => ({
-  ...(requested_by === undefined ? {} : { requested_by }),
-  ...(reason === undefined ? {} : { reason }),
-})
-
-export const poolDefinedDraft = (pool_key: string, max_running: number, asked: PoolAsked, request_id: string): Draft => ({
+export const poolDefinedDraft = (pool_key: string, max_running: number, asked: By, request_id: string): Draft => ({
   event_type: 'PoolDefined',
   idempotency_key: poolDefinedKey({ pool_key }, request_id),
   payload: { pool_key, max_running, ...by(asked) },
 })
 
-export const poolRemovedDraft = (pool_key: string, asked: PoolAsked, request_id: string): Draft => ({
+export const poolRemovedDraft = (pool_key: string, asked: By, request_id: string): Draft => ({
   event_type: 'PoolRemoved',
   idempotency_key: poolRemovedKey({ pool_key }, request_id),
   payload: { pool_key, ...by(asked) },

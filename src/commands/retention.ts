@@ -5,16 +5,15 @@ import type { Draft } from '../events/draft.js'
 import { RETENTION_SETTINGS } from '../events/retention.js'
 import type { View } from '../readers/reader.js'
 import type { AskedSettings } from '../readers/retention/effect.js'
+import { type By, by } from './by.js'
 import { unfoldable } from './foldable.js'
 import { type Problem, problem } from './problem.js'
-
-type RetentionAsked = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
 
 /** A request that names no setting is a mistake, and changes nothing. */
 export function planRetentionChange(
   view: Pick<View, 'snapshot'> | undefined,
   asked: AskedSettings,
-  { requested_by, reason }: RetentionAsked,
+  sender: By,
   request_id: string,
 ): Draft | Problem {
   const settings = askedIn(asked)
@@ -22,11 +21,7 @@ export function planRetentionChange(
   const draft: Draft = {
     event_type: 'RetentionChanged',
     idempotency_key: retentionChangedKey(request_id),
-    payload: {
-      settings,
-      ...(requested_by === undefined ? {} : { requested_by }),
-      ...(reason === undefined ? {} : { reason }),
-    },
+    payload: { settings, ...by(sender) },
   }
   return unfoldable(view, [draft]) ?? draft
 }

@@ -1,31 +1,30 @@
 // A request for a run, from API and CLI: what is selected is looked up now and written down key by key, so that nothing
 // that is deployed later changes what was asked for.
 
-import { requestFingerprint, runRequestedKey, userRunKey } from '../core/keys.js'
+import { userRunKey } from '../core/keys.js'
 import { INLINE_KEYS_MAX, PRIORITY_DEFAULT } from '../core/limits.js'
 import { runId } from '../core/run-id.js'
 import type { Secrets } from '../core/token.js'
 import type { Draft } from '../events/draft.js'
-import type { EventOf } from '../events/event.js'
 import type { Assets, Selector } from '../events/value.js'
 import { writeList } from '../ledger/lists.js'
 import { selectAssets } from '../projections/asset-selection.js'
+import { type RunSpec, requestDraft } from '../projections/run-request.js'
 import { readAssetGraph } from '../readers/assets.js'
 import type { View } from '../readers/reader.js'
 import type { WriteOnce } from '../storage/write-once.js'
+import { type By, by } from './by.js'
 import { type Problem, problem } from './problem.js'
 import { claimRunKey, type RunRequestedDraft } from './run-key-claim.js'
 import { type AskedPartitions, canonicalPartitions, partitionFaults, writePartitions } from './run-partitions.js'
 import type { Submit } from './submit.js'
 
-export type RunAsked = {
+export type RunAsked = By & {
   readonly selection: readonly string[]
   readonly partitions?: AskedPartitions | undefined
   readonly tags?: Readonly<Record<string, string>> | undefined
   readonly run_key?: string | undefined
   readonly priority?: number | undefined
-  readonly requested_by?: string | undefined
-  readonly reason?: string | undefined
 }
 
 export type RunDeps = Pick<Submit, 'scope'> & WriteOnce & { readonly secrets: Secrets }
@@ -74,43 +73,32 @@ type RunSelected = Omit<RunAsked, 'selection' | 'run_key'> & {
   readonly run_key: string
   /** A key that other requests may have, at this moment and by another process, is claimed before the append. */
   readonly is_key_claimed: boolean
-  readonly origin: Pick<
-    EventOf<'RunRequested'>['payload'],
-    'trigger' | 'parent_run_id' | 'root_run_id' | 'rerun_mode' | 'partition_end_offset'
-  >
+  readonly origin: RunSpec['origin']
 }
 
 export async function writeRunRequest(deps: RunDeps, view: View, asked: RunSelected): Promise<RunPlanned> {
   const { asset_keys, run_key } = asked
-  const tags = asked.tags ?? {}
   const assets = await writeAssets(deps, asset_keys)
   const partitions = await writeSelector(deps, asked.partitions)
-  const request_fingerprint = requestFingerprint({ assets: asset_keys, partitions, tags })
   const row = await view.row('run_key_index', [run_key])
   const [secret] = deps.secrets
-  // A request that is repeated after the secret changed is one for the run that is there, under the id that it has.
-  const run_id = row === undefined ? runId(secret, deps.scope, run_key) : String(row['run_id'])
-  const draft: RunRequestedDraft = {
-    event_type: 'RunRequested',
-    idempotency_key: runRequestedKey({ run_key, request_fingerprint }),
-    correlation_id: run_id,
-    payload: {
+  const draft: RunRequestedDraft = requestDraft(
+    {
       run_key,
-      run_id,
-      secret_key_id: secret.secret_key_id,
-      request_fingerprint,
+      asset_keys,
       assets,
       partitions,
-      tags,
+      tags: asked.tags ?? {},
       priority: asked.priority ?? PRIORITY_DEFAULT,
-      ...asked.origin,
-      ...(asked.requested_by === undefined ? {} : { requested_by: asked.requested_by }),
-      ...(asked.reason === undefined ? {} : { reason: asked.reason }),
+      origin: { ...asked.origin, ...by(asked) },
     },
-  }
+    // A request that is repeated after the secret changed is one for the run that is there, under the id that it has.
+    { secret_key_id: secret.secret_key_id, runIdOf: () => row?.run_id ?? runId(secret, deps.scope, run_key) },
+  )
+  const { run_id, request_fingerprint } = draft.payload
   const planned = { run_key, asset_count: asset_keys.length }
   if (row !== undefined || !asked.is_key_claimed) {
-    const isOther = row !== undefined && row['request_fingerprint'] !== request_fingerprint
+    const isOther = row !== undefined && row.request_fingerprint !== request_fingerprint
     return { ...planned, drafts: [draft], run_id, conflict: isOther ? runKeyConflict(run_key, run_id) : undefined }
   }
   const holder = await claimRunKey(deps, draft)

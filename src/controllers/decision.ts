@@ -2,7 +2,10 @@
 // keys and bases, and never an id of an event, a time or a place in the ledger.
 
 import type { Scope } from '../core/ids.js'
+import type { AttemptRef } from '../core/keys.js'
 import type { Draft } from '../events/draft.js'
+import type { RunIdentity } from '../projections/run-request.js'
+import type { KeyedRow } from '../projections/tables.js'
 import type { WorkingSet } from '../projections/working-set.js'
 
 export type Decision = {
@@ -25,4 +28,14 @@ export type ReconcileState = {
   readonly hold_until: number | null
   /** The shortest time from one publish to the next that the store takes; 0: as soon as a turn is done. */
   readonly publish_interval_ms: number
+}
+
+/** Makes ids that cannot be guessed. */
+export type Identity = RunIdentity & { readonly attemptIdOf: (attempt: AttemptRef) => string }
+
+export type Needs = {
+  readonly lists: readonly string[]
+  readonly keys: readonly KeyedRow[]
+  /** Runs that are over, with all of their tasks and edges. */
+  readonly ended: readonly string[]
 }

@@ -9,19 +9,13 @@ import { listReferenceOf } from '../projections/partition.js'
 import type { RunRow } from '../projections/run-table.js'
 import type { KeyedRow } from '../projections/tables.js'
 import { missingKeys, type WorkingSet } from '../projections/working-set.js'
+import type { Needs } from './decision.js'
 import { type PlanFault, planFault } from './plan-fault.js'
 import { createParentRound, leftNeeds } from './plan-left.js'
 
-export type PlanNeeds = {
-  readonly lists: readonly string[]
-  readonly keys: readonly KeyedRow[]
-  /** Runs that are over, with all of their tasks and edges. */
-  readonly ended: readonly string[]
-}
-
 /** What the runs that wait for a plan name and nobody loaded: lists, pinned definitions, and of reruns what is left of
  *  their parents. A list of pins names definitions, and a parent's tasks name both: ask again when these are there. */
-export function planNeeds(rows: WorkingSet): PlanNeeds {
+export function planNeeds(rows: WorkingSet): Needs {
   const lists = new Set<string>()
   const keys: KeyedRow[] = []
   const ended = new Set<string>()

@@ -8,15 +8,9 @@ import { instantText, SECOND_MS } from '../core/time.js'
 import type { Draft } from '../events/draft.js'
 import type { EventOf } from '../events/event.js'
 import { type AssetGraph, assetGraphOf } from '../projections/asset-selection.js'
+import { type RequestDraft, type RunIdentity, triggerBatch } from '../projections/run-request.js'
 import type { ScheduleDefinitionRow } from '../projections/schedule-table.js'
-import {
-  openTick,
-  type RequestDraft,
-  type RunIdentity,
-  requestRunOfTick,
-  type TickAssets,
-  type TickFault,
-} from '../projections/tick-request.js'
+import { openTick, requestRunOfTick, type TickAssets, type TickFault } from '../projections/tick-request.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Decision, ReconcileState } from './decision.js'
 import { type DecidedTick, type DecisionContext, decideSchedule, firstRunOf, type ScheduleDecision } from './schedule-decision.js'
@@ -72,11 +66,9 @@ function say({ definition, state }: DueSchedule, decided: ScheduleDecision, iden
   const { schedule_id, state_version, last_event_id } = state
   const { tick } = decided
   const requests = decided.ticks.map(({ at, runs }) => requestsOf(definition, tick, { at, runs }, identity))
-  const run_id = requests.flat()[0]?.payload.run_id
   const ticked: Draft = {
     event_type: 'ScheduleTicked',
     idempotency_key: scheduleTickedKey(schedule_id, epochOf(decided.to)),
-    ...(run_id === undefined ? {} : { correlation_id: run_id }),
     basis: { expected_state_version: state_version, state_event_id: last_event_id },
     payload: {
       schedule_id,
@@ -91,7 +83,7 @@ function say({ definition, state }: DueSchedule, decided: ScheduleDecision, iden
     },
   }
   const lists = tick?.long_list === undefined ? [] : [tick.long_list]
-  return { said_by: 'schedules', drafts: [ticked, ...requests.flat()], lists }
+  return { said_by: 'schedules', drafts: triggerBatch(ticked, requests.flat()), lists }
 }
 
 const epochOf = (at: number): number => at / SECOND_MS

@@ -6,10 +6,10 @@ import type { EventOf } from '../events/event.js'
 import { type FoldContext, liveRow, type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { runKeyExpiry } from './retention.js'
 import type { RunRow, TaskRow } from './run-table.js'
-import { keysOfTriggeringTick, recordConflictOfTick, recordRunOfTick } from './schedule-tick.js'
 import { isActive, isOver, nextStates, type OverState, RUN_MACHINE, type RunCause, type RunState, TASK_MACHINE } from './state-machine.js'
 import type { KeyedRow } from './tables.js'
 import { endTask, resolveEdges } from './task.js'
+import { keysOfTrigger, recordRequest } from './triggers.js'
 import type { WorkingSet } from './working-set.js'
 
 type RunRequested = EventOf<'RunRequested'>
@@ -19,7 +19,7 @@ export const keysOfRun = (run_id: string): KeyedRow => ({ table: 'runs', key: [r
 /** The run's own row too: where its derived key has expired, the run is still history. */
 export function keysOfRunRequested(rows: WorkingSet, { payload }: RunRequested, hasRival: boolean): readonly KeyedRow[] {
   const { run_key, run_id, request_fingerprint } = payload
-  const keys: KeyedRow[] = [keysOfRun(run_id), { table: 'run_key_index', key: [run_key] }, ...keysOfTriggeringTick(payload.trigger)]
+  const keys: KeyedRow[] = [keysOfRun(run_id), { table: 'run_key_index', key: [run_key] }, ...keysOfTrigger(payload.trigger)]
   const holder = rows.isKnown('run_key_index', [run_key]) ? rows.get('run_key_index', run_key) : undefined
   const mayConflict = hasRival || (holder !== undefined && holder.request_fingerprint !== request_fingerprint)
   if (mayConflict) keys.push({ table: 'run_key_conflicts', key: [run_key, request_fingerprint] })
@@ -61,7 +61,7 @@ export function recordRunKeyConflict(rows: WorkingSet, { payload }: RunRequested
     row_version: 0,
     last_event_id: moment.event_id,
   })
-  recordConflictOfTick(rows, payload.trigger, moment)
+  recordRequest(rows, payload.trigger, { kind: 'conflicting' }, moment)
 }
 
 export function foldRunRequested(rows: WorkingSet, { payload, traceparent }: RunRequested, moment: Moment): Refusal | undefined {
@@ -79,7 +79,7 @@ export function foldRunRequested(rows: WorkingSet, { payload, traceparent }: Run
     row_version: 0,
     last_event_id: moment.event_id,
   })
-  recordRunOfTick(rows, payload.trigger, run_id, moment)
+  recordRequest(rows, payload.trigger, { kind: 'started', run_id }, moment)
   return undefined
 }
 

@@ -9,6 +9,7 @@ import { putState, stateOf } from './schedule.js'
 import { isOwed, owedAfter } from './schedule-owed.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleTickRow } from './schedule-table.js'
 import type { KeyedRow } from './tables.js'
+import { triggerRow } from './trigger-row.js'
 import type { WorkingSet } from './working-set.js'
 
 type Ticked = EventOf<'ScheduleTicked'>
@@ -138,32 +139,15 @@ function lastOf(state: Last, tick: Tick | undefined, skipped: Skipped | undefine
   })
 }
 
-// What a request for a run does to the tick that it names.
-
-type RunTrigger = EventOf<'RunRequested'>['payload']['trigger']
-
-/** Where the request comes from a tick. */
-export const keysOfTriggeringTick = ({ type, schedule_id, tick_id }: RunTrigger): readonly KeyedRow[] =>
-  type === 'SCHEDULE' && schedule_id !== undefined && tick_id !== undefined ? [keyOfTick(schedule_id, tick_id)] : []
-
-function changeTick(
-  rows: WorkingSet,
-  trigger: RunTrigger,
-  moment: Moment,
-  change: (tick: ScheduleTickRow) => Partial<ScheduleTickRow>,
-): void {
-  for (const { key } of keysOfTriggeringTick(trigger)) {
-    const tick = liveRow(rows, moment.context, 'schedule_ticks', ...key)
-    if (tick !== undefined) rows.put('schedule_ticks', { ...tick, ...change(tick), last_event_id: moment.event_id })
-  }
-}
-
 /** A tick names the first of its runs; the others name the tick. */
-export const recordRunOfTick = (rows: WorkingSet, trigger: RunTrigger, run_id: string, moment: Moment): void =>
-  changeTick(rows, trigger, moment, (tick) => ({ run_id: tick.run_id ?? run_id }))
-
-export const recordConflictOfTick = (rows: WorkingSet, trigger: RunTrigger, moment: Moment): void =>
-  changeTick(rows, trigger, moment, (tick) => ({ conflict_count: tick.conflict_count + 1, ...failedByConflict(tick) }))
+export const TICK_TRIGGER = triggerRow(
+  'schedule_ticks',
+  ({ schedule_id, tick_id }) => (schedule_id === undefined || tick_id === undefined ? undefined : [schedule_id, tick_id]),
+  (tick, outcome) =>
+    outcome.kind === 'started'
+      ? { run_id: tick.run_id ?? outcome.run_id }
+      : { conflict_count: tick.conflict_count + 1, ...failedByConflict(tick) },
+)
 
 /** Nothing runs for it: other requests have all of its run keys. Which runs those are is in the rows of the conflicts. */
 function failedByConflict({ run_id, run_count, conflict_count }: ScheduleTickRow): Partial<ScheduleTickRow> {

@@ -2,9 +2,8 @@
 // for each. Ticks of the clock and those of people ask in the same way.
 
 import { canonicalJson } from '../core/canonical.js'
-import { listSha256, type RunRequest, requestFingerprint, runRequestedKey } from '../core/keys.js'
+import { listSha256 } from '../core/keys.js'
 import { INLINE_KEYS_MAX, TICK_RUN_REQUESTS_MAX } from '../core/limits.js'
-import type { Draft } from '../events/draft.js'
 import type { Assets, Selector } from '../events/value.js'
 import { isRefusal } from '../partitions/key-order.js'
 import { type LastComplete, lastComplete } from '../partitions/last-complete.js'
@@ -13,6 +12,7 @@ import { keyOrderOf } from '../partitions/order.js'
 import { endOffsetOf } from '../partitions/requestable.js'
 import { type AssetGraph, selectAssets } from './asset-selection.js'
 import type { AssetDefinitionRow } from './asset-table.js'
+import { type RequestDraft, type RunIdentity, type RunSpec, requestDraft } from './run-request.js'
 import type { ScheduleDefinitionRow } from './schedule-table.js'
 
 export type TickFault = { readonly code: 'BAD_CRON' | 'BAD_SELECTION' | 'BAD_PARTITIONS' | 'TOO_MANY_RUNS'; readonly message: string }
@@ -99,42 +99,21 @@ type Keyed = Extract<LastComplete, { keys: unknown }>
 
 const partitionFault = (message: string): TickFault => ({ code: 'BAD_PARTITIONS', message })
 
-/** Names the secret that ids of runs are made with. */
-export type RunIdentity = { readonly secret_key_id: string; readonly runIdOf: (run_key: string) => string }
-
 type RunOfTick = {
   readonly run_key: string
   readonly partitions: Selector
   readonly tick: TickAssets
   readonly definition: Pick<ScheduleDefinitionRow, 'schedule_id' | 'partition_mapping' | 'tags' | 'priority'>
   readonly tick_id: string
+  /** Of a tick that a person asked for. */
+  readonly by?: Pick<RunSpec['origin'], 'requested_by' | 'reason'>
 }
 
-/** Caused by the tick, which is the first event of its batch. */
-export function requestRunOfTick({ run_key, partitions, tick, definition, tick_id }: RunOfTick, identity: RunIdentity): RequestDraft {
+export function requestRunOfTick({ run_key, partitions, tick, definition, tick_id, by }: RunOfTick, identity: RunIdentity): RequestDraft {
   const { schedule_id, tags, priority } = definition
+  const { asset_keys, assets } = tick
   const partition_end_offset = endOffsetOf(definition.partition_mapping)
-  const asked: RunRequest = { assets: tick.asset_keys, partitions, tags }
-  const request_fingerprint = requestFingerprint(asked)
-  const run_id = identity.runIdOf(run_key)
-  return {
-    event_type: 'RunRequested',
-    idempotency_key: runRequestedKey({ run_key, request_fingerprint }),
-    correlation_id: run_id,
-    caused_by: 0,
-    payload: {
-      run_key,
-      run_id,
-      secret_key_id: identity.secret_key_id,
-      request_fingerprint,
-      assets: tick.assets,
-      partitions,
-      ...(partition_end_offset === null ? {} : { partition_end_offset }),
-      tags,
-      priority,
-      trigger: { type: 'SCHEDULE', schedule_id, tick_id },
-    },
-  }
+  const trigger = { type: 'SCHEDULE', schedule_id, tick_id } as const
+  const origin = { trigger, ...(partition_end_offset === null ? {} : { partition_end_offset }), ...by }
+  return requestDraft({ run_key, asset_keys, assets, partitions, tags, priority, origin }, identity)
 }
-
-export type RequestDraft = Extract<Draft, { event_type: 'RunRequested' }>

@@ -2,37 +2,14 @@
 // Each publish is counted by the one process that won it, so that the sum over processes is what happened.
 
 import { HEALTH_STATES, type HealthReport, NEEDS, type Need } from './health.js'
-import { addWriterMetrics, type Count, type MetricsRegistry, openRegistry, seriesOf } from './metrics.js'
+import { addWriterMetrics, type MetricsRegistry, openRegistry, seriesOf } from './metrics.js'
+import { addTallyMetrics, type TalliedMetric, type Tally } from './tally-metrics.js'
 import { addTriggerMetrics } from './trigger-metrics.js'
-
-/** Values of labels that the truth layer knows; given, because nothing here knows the truth layer. */
-type KnownLabels = {
-  readonly run_sources: readonly string[]
-  readonly run_states: readonly string[]
-  readonly tasks: readonly { readonly state: string; readonly reason: string }[]
-  readonly tick_statuses: readonly string[]
-  readonly loss_reasons: readonly string[]
-  readonly refusal_reasons: readonly string[]
-  readonly quarantine_reasons: readonly string[]
-}
-
-type Counted = ReadonlyMap<string, number>
 
 type Published = {
   readonly counts: { readonly applied: number; readonly duplicate: number; readonly refused: number; readonly quarantined: number }
   readonly fold_delays_ms: readonly number[]
-  readonly tally: {
-    readonly run_requests: Counted
-    readonly runs: Counted
-    readonly tasks: readonly { readonly state: string; readonly reason: string; readonly count: number }[]
-    readonly attempts_lost: Counted
-    readonly schedule_ticks: Counted
-    readonly tick_delays_ms: readonly number[]
-    readonly refusals: Counted
-    readonly quarantined: Counted
-    readonly ready_to_dispatched_ms: readonly number[]
-    readonly dispatched_to_started_ms: readonly number[]
-  }
+  readonly tally: Tally
 }
 
 type Ended = { readonly outcome: 'published' | 'quiet' | 'failed'; readonly duration_ms: number; readonly rounds: number }
@@ -60,10 +37,11 @@ export const MENDED = [
 
 export type AutomationMetrics = ReturnType<typeof createAutomationMetrics>
 
-export function createAutomationMetrics(known: KnownLabels) {
+/** `tallied`: the metrics that are made of what publishes show; given, because nothing here knows what Servo is about. */
+export function createAutomationMetrics(tallied: readonly TalliedMetric[]) {
   const registry = openRegistry()
-  const published = addPublishMetrics(registry, known)
-  const triggers = addTriggerMetrics(registry, known)
+  const published = addPublishMetrics(registry, tallied)
+  addTriggerMetrics(registry)
   const turns = registry.seconds(
     'servo_turn_duration_seconds',
     'Time of a turn, by what became of it; failed: an error, or too many races lost.',
@@ -97,10 +75,6 @@ export function createAutomationMetrics(known: KnownLabels) {
   return {
     ...addWriterMetrics(registry),
     ...published,
-    published(report: Published): void {
-      published.published(report)
-      triggers.ticked(report.tally.schedule_ticks, report.tally.tick_delays_ms)
-    },
     text: (): Promise<string> => registry.text(),
     mended,
     health(report: HealthReport): void {
@@ -123,10 +97,7 @@ export function createAutomationMetrics(known: KnownLabels) {
   }
 }
 
-/** As the refusal is called that says it. */
-const RUN_KEY_CONFLICT = 'RUN_KEY_CONFLICT'
-
-function addPublishMetrics(registry: MetricsRegistry, known: KnownLabels) {
+function addPublishMetrics(registry: MetricsRegistry, tallied: readonly TalliedMetric[]) {
   const publishes = registry.counter(
     'servo_publishes_total',
     'Revisions that turns published, or lost to another turn that was first.',
@@ -138,53 +109,14 @@ function addPublishMetrics(registry: MetricsRegistry, known: KnownLabels) {
     'Events that were folded, by what became of them.',
     seriesOf('outcome', ['applied', 'duplicate', 'refused', 'quarantined']),
   )
-  const refusals = registry.counter(
-    'servo_events_refused_total',
-    'Events that were refused, by reason; heartbeats that came too late are not among them.',
-    seriesOf('reason', known.refusal_reasons),
-  )
-  const quarantined = registry.counter(
-    'servo_events_quarantined_total',
-    'What could not be read as an event, by reason.',
-    seriesOf('reason', known.quarantine_reasons),
-  )
-  const conflicts = registry.counter('servo_run_key_conflicts_total', 'Requests whose run key belongs to another run.')
-  const requests = registry.counter(
-    'servo_run_requests_total',
-    'Runs that were requested, by trigger.',
-    seriesOf('source', known.run_sources),
-  )
-  const runs = registry.counter('servo_runs_total', 'Runs that reached a state.', seriesOf('state', known.run_states))
-  const tasks = registry.counter('servo_tasks_total', 'Tasks that reached a state, and why; NONE: there is no reason to give.', known.tasks)
-  const lost = registry.counter(
-    'servo_attempts_lost_total',
-    'Attempts that were given up, by reason.',
-    seriesOf('reason', known.loss_reasons),
-  )
-  const dispatchDelay = registry.seconds(
-    'servo_dispatch_delay_seconds',
-    'From when a task could be dispatched to the publish of its dispatch, and from there to its start.',
-    seriesOf('stage', ['ready_to_dispatched', 'dispatched_to_started']),
-  )
+  const addTally = addTallyMetrics(registry, tallied)
   return {
     published({ counts, fold_delays_ms, tally }: Published): void {
       publishes({ outcome: 'published' })
       for (const [outcome, count] of Object.entries(counts)) events({ outcome }, count)
       for (const delay_ms of fold_delays_ms) foldDelay({}, delay_ms)
-      addAll(requests, 'source', tally.run_requests)
-      addAll(runs, 'state', tally.runs)
-      for (const { state, reason, count } of tally.tasks) tasks({ state, reason }, count)
-      addAll(lost, 'reason', tally.attempts_lost)
-      addAll(refusals, 'reason', tally.refusals)
-      addAll(quarantined, 'reason', tally.quarantined)
-      conflicts({}, tally.refusals.get(RUN_KEY_CONFLICT) ?? 0)
-      for (const delay_ms of tally.ready_to_dispatched_ms) dispatchDelay({ stage: 'ready_to_dispatched' }, delay_ms)
-      for (const delay_ms of tally.dispatched_to_started_ms) dispatchDelay({ stage: 'dispatched_to_started' }, delay_ms)
+      addTally(tally)
     },
     lost: (): void => publishes({ outcome: 'lost' }),
   }
-}
-
-function addAll(count: Count, label: string, counted: Counted): void {
-  for (const [value, times] of counted) count({ [label]: value }, times)
 }

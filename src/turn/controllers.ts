@@ -1,23 +1,19 @@
-// Every controller, once. Here they get the workspace's secret, which makes ids that nobody can guess; they themselves
+// The controllers of every noun. Here they get the workspace's secret, which makes ids that nobody can guess; they themselves
 // know none, and decide nothing by it.
 
-import { reconcileDispatch } from '../controllers/dispatch.js'
-import { reconcileLost } from '../controllers/lost.js'
-import { reconcilePlan } from '../controllers/plan.js'
-import { reconcileSchedules } from '../controllers/schedules.js'
+import { EVERY_NOUN } from '../controllers/nouns/every.js'
 import { wakeAt } from '../controllers/wake.js'
 import { attemptId, runId, type Secret } from '../core/run-id.js'
 import type { Reconcile } from './reconcile.js'
 
 export function createReconcile({ secret }: { readonly secret: Secret }): Reconcile {
-  const identity = { secret_key_id: secret.secret_key_id, attemptIdOf: attemptId.bind(undefined, secret) }
+  const { secret_key_id } = secret
+  const attemptIdOf = attemptId.bind(undefined, secret)
   return {
-    decide: (state) => [
-      ...reconcileSchedules(state, { ...identity, runIdOf: runId.bind(undefined, secret, state.scope) }),
-      ...reconcilePlan(state),
-      ...reconcileLost(state),
-      ...reconcileDispatch(state, identity),
-    ],
+    decide(state) {
+      const identity = { secret_key_id, attemptIdOf, runIdOf: runId.bind(undefined, secret, state.scope) }
+      return EVERY_NOUN.flatMap(([, noun]) => noun.reconcile(state, identity))
+    },
     wakeAt,
   }
 }

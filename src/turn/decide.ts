@@ -15,7 +15,7 @@ import { readSegment } from '../ledger/read.js'
 import { packBatch, segmentName } from '../ledger/segment.js'
 import { isAmong } from '../tables/folded-names.js'
 import { foldSegments, type StoredSegment } from './fold-segments.js'
-import { loadPlanNeeds, type PlanSources } from './load-plans.js'
+import { loadNeeds, type NeedSources } from './load-needs.js'
 import { noteLeftOver } from './mended.js'
 import type { Pass, TurnDeps } from './pass.js'
 import type { Workspace } from './workspace.js'
@@ -27,10 +27,10 @@ export async function decide(
   deps: TurnDeps,
   workspace: Workspace,
   pass: Pass,
-  { lookup, endedRun }: Omit<PlanSources, 'store'>,
+  { lookup, endedRun }: Omit<NeedSources, 'store'>,
 ): Promise<Spoken> {
   for (;;) {
-    await loadPlanNeeds({ store: deps.store, lookup, endedRun }, workspace.rows)
+    await loadNeeds({ store: deps.store, lookup, endedRun }, workspace.rows)
     const recorded = { ...recordedIn(workspace), outage_ms: pass.outage_ms, unheard_hold_ms: pass.unheard_hold_ms }
     pass.hold_until = holdUntil(workspace.rows, pass.now, recorded)
     const { lag_ms, hold_until } = pass

@@ -1,9 +1,11 @@
 // What a turn tells those who count: after each publish what it made visible, and at its end how long it took. It is told
 // within the turn, so who listens does no I/O; nothing that is decided depends on it.
 
+import { EVERY_NOUN, type NounKind } from '../controllers/nouns/every.js'
 import { compareText } from '../core/order.js'
 import { instantMs, stampMs } from '../core/time.js'
-import { type Tally, tallyOf } from '../projections/tally.js'
+import { OUTCOME_TALLY } from '../projections/tallies/outcome.js'
+import { type Metric, type Tally, tallyOf } from '../projections/tallies/tally.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { OutcomeCounts } from '../tables/revision.js'
 import type { Snapshot } from '../tables/snapshot.js'
@@ -34,18 +36,23 @@ export type TurnWatch = {
   readonly onEnded: (end: TurnEnd) => void
 }
 
-/** What a publish changed of that which has a loop of its own, so that whoever listens can poke it. A loop that nobody
- *  pokes looks by itself when something is due: a poke that is lost costs time. */
-export type ChangedEntities = {
-  /** Their definition or state changed. */
-  readonly schedule_ids: readonly string[]
-}
+/** By kind, the ids of what a publish changed and has a loop of its own, so that a listener can poke it. A loop that is not
+ *  poked looks by itself when something is due: a poke that is lost costs time. */
+export type ChangedEntities = ReadonlyMap<NounKind, readonly string[]>
 
 /** Before the rows are settled, as well. */
-export function changedEntities(rows: WorkingSet): ChangedEntities {
-  const changed = [...rows.changesOf('schedule_definitions'), ...rows.changesOf('schedule_state')]
-  return { schedule_ids: [...new Set(changed.map(({ after }) => after.schedule_id))].sort(compareText) }
-}
+export const changedEntities = (rows: WorkingSet): ChangedEntities =>
+  new Map(
+    EVERY_NOUN.flatMap(([kind, { changed }]) => {
+      const ids = changed === undefined ? [] : [...new Set(changed(rows))].sort(compareText)
+      return ids.length === 0 ? [] : [[kind, ids] as const]
+    }),
+  )
+
+const TALLIES = [...EVERY_NOUN.flatMap(([, { tally }]) => tally ?? []), OUTCOME_TALLY]
+
+/** All metrics that a tally can have. */
+export const TALLIED: readonly Metric[] = TALLIES.flatMap(({ metrics }) => metrics)
 
 /** Before the rows are settled: after it nobody knows what they were. */
 export function reportOf(rows: WorkingSet, { segments, counts }: Pending, { revision, deltas }: Snapshot): PublishReport {
@@ -56,7 +63,7 @@ export function reportOf(rows: WorkingSet, { segments, counts }: Pending, { revi
     return at === undefined ? undefined : instantMs(at)
   }
   return {
-    tally: tallyOf(rows, { published_at, publishedAt }),
+    tally: tallyOf(TALLIES, rows, { published_at, publishedAt }),
     counts,
     fold_delays_ms: segments.map(({ creation_time }) => Math.max(0, published_at - stampMs(creation_time))),
   }

@@ -1,7 +1,7 @@
 // What the automation makes of what it is told, where that is more than adding up.
 
 import { expect, test } from '@jest/globals'
-import { TALLIED } from '../../src/projections/tally.js'
+import { TALLIED } from '../../src/turn/watch.js'
 import { createAutomationMetrics } from '../../src/telemetry/automation-metrics.js'
 
 test('an attempt counts as mended when a worker takes it from the sweep, and not when it is only asked about again', async () => {

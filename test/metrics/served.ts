@@ -1,6 +1,6 @@
 // What the processes serve, read from the text that Prometheus would read; and what queries ask for.
 
-import { TALLIED } from '../../src/projections/tally.js'
+import { TALLIED } from '../../src/turn/watch.js'
 import { createWorkerMetrics } from '../../src/sdk/worker/metrics.js'
 import { createApiMetrics } from '../../src/telemetry/api-metrics.js'
 import { createAutomationMetrics } from '../../src/telemetry/automation-metrics.js'

@@ -117,6 +117,21 @@ export const SCHEDULES: readonly Mutant[] = [
     killed_by: invariant('i10-stale-triggers-start-no-run', 'I10 a tick that was decided before a pause starts no run'),
   },
   {
+    name: 'requests that are folded without their trigger',
+    edits: [{ file: 'src/projections/run-request.ts', find: '({ ...request, caused_by: 0 })', replace: '({ ...request })' }],
+    killed_by: invariant('i10-stale-triggers-start-no-run', 'I10 a tick that was decided before a pause starts no run'),
+  },
+  {
+    name: 'conflicts that the row of their trigger does not count',
+    edits: [
+      { file: 'src/projections/run.ts', find: "  recordRequest(rows, payload.trigger, { kind: 'conflicting' }, moment)\n", replace: '' },
+    ],
+    killed_by: {
+      file: 'src/projections/schedule-tick.test.ts',
+      title: 'are one where two controllers saw two definitions of it: a conflict row holds both, and the tick counts it',
+    },
+  },
+  {
     name: 'a tick folded on a state that another event has made',
     edits: [
       {

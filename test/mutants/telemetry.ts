@@ -6,26 +6,41 @@ const PUBLISH: Check = {
   file: 'test/metrics/published.test.ts',
   title: 'a publish is counted in each of its series, with labels and number',
 }
+const tally = (title: string): Check => ({ file: 'src/projections/tallies/tally.test.ts', title })
 
 export const TELEMETRY: readonly Mutant[] = [
   {
     name: 'attempts that were given up counted nowhere',
     edits: [
       {
-        file: 'src/telemetry/automation-metrics.ts',
-        find: "addAll(lost, 'reason', tally.attempts_lost)",
-        replace: "addAll(lost, 'reason', new Map())",
+        file: 'src/projections/tallies/task.ts',
+        find: 'book.count(LOST, outcome_reason)',
+        replace: 'book.count(LOST, outcome_reason, 0)',
       },
     ],
-    killed_by: PUBLISH,
+    killed_by: tally('counts an attempt that its worker gave back, though it counts as no try'),
   },
   {
     name: 'ticks of schedules told to nobody',
     edits: [
       {
-        file: 'src/telemetry/automation-metrics.ts',
-        find: 'triggers.ticked(report.tally.schedule_ticks, report.tally.tick_delays_ms)',
-        replace: 'triggers.ticked(new Map(), report.tally.tick_delays_ms)',
+        file: 'src/controllers/nouns/schedule.ts',
+        find: '  tally: SCHEDULE_TALLY,\n',
+        replace: '',
+      },
+    ],
+    killed_by: {
+      file: 'test/metrics/published.test.ts',
+      title: 'the series of runs, tasks, schedules and refusals are served as they are called in dashboards and rules',
+    },
+  },
+  {
+    name: 'durations of a tally added to no metric',
+    edits: [
+      {
+        file: 'src/telemetry/tally-metrics.ts',
+        find: 'of durations_ms)\n',
+        replace: 'of new Map<string, ReadonlyMap<string, readonly number[]>>())\n',
       },
     ],
     killed_by: PUBLISH,

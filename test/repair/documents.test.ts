@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
-import { TALLIED } from '../../src/projections/tally.js'
+import { TALLIED } from '../../src/turn/watch.js'
 import { createAutomationMetrics, MENDED } from '../../src/telemetry/automation-metrics.js'
 
 const text = readFileSync(fileURLToPath(new URL('../../docs/operating.md', import.meta.url)), 'utf8')

@@ -33,14 +33,14 @@ test('a turn says what it made visible, and one that finds nothing says only tha
   })
   expect(outcomes()).toEqual(['published', 'quiet'])
   expect(ended.map(({ rounds }) => rounds > 0)).toEqual([true, false])
-  const runs = published.flatMap(({ tally }) => [...tally.runs])
+  const runs = published.flatMap(({ tally }) => [...(tally.counts.get('servo_runs_total') ?? [])])
   expect(runs).toEqual([
     ['PENDING', 1],
     ['PLANNED', 1],
   ])
-  const dispatched = published.flatMap(({ tally }) => tally.tasks).filter(({ state }) => state === 'DISPATCHED')
-  const delays = published.flatMap(({ tally }) => tally.ready_to_dispatched_ms)
-  expect(dispatched.reduce((sum, { count }) => sum + count, 0)).toBe(delays.length)
+  const dispatched = published.flatMap(({ tally }) => tally.counts.get('servo_tasks_total')?.get('DISPATCHED NONE') ?? 0)
+  const delays = published.flatMap(({ tally }) => tally.durations_ms.get('servo_dispatch_delay_seconds')?.get('ready_to_dispatched') ?? [])
+  expect(dispatched.reduce((sum, count) => sum + count, 0)).toBe(delays.length)
   expect(delays.length).toBeGreaterThan(0)
   expect(published.every(({ fold_delays_ms }) => fold_delays_ms.every((delay_ms) => delay_ms >= 0))).toBe(true)
   expect(other).toEqual([])
@@ -63,7 +63,9 @@ test('what two turns fold at once is counted once, by the one whose publish was 
     await one.turn()
   })
   expect([first.other, second.other]).toEqual([['lost'], []])
-  const pending = [first, second].flatMap(({ published }) => published.map(({ tally }) => tally.runs.get('PENDING') ?? 0))
+  const pending = [first, second].flatMap(({ published }) =>
+    published.map(({ tally }) => tally.counts.get('servo_runs_total')?.get('PENDING') ?? 0),
+  )
   expect(pending.reduce((sum, count) => sum + count, 0)).toBe(1)
   await expectInvariants()
 })

@@ -20,7 +20,7 @@ function world({ answers_from }: { readonly answers_from: number }) {
   const said: string[] = []
   const log = (message: string) => said.push(message)
   const pokes = createSchedulePokes({ start: send('start'), poke: send('poke'), at_once: 2, clock: time.clock(), log })
-  const publish = () => pokes.onPublish({ rows: story.story.rows, snapshot: undefined }, { schedule_ids: [SCHEDULE_ID] } as never)
+  const publish = () => pokes.onPublish({ rows: story.story.rows, snapshot: undefined }, new Map([['SCHEDULE', [SCHEDULE_ID]]]))
   return { time, story, tries, sent, said, pokes, publish }
 }
 

@@ -62,8 +62,8 @@ export function createSchedulePokes({ start, poke, at_once, clock, log }: Schedu
   }
 
   return {
-    onPublish({ rows, snapshot }, { schedule_ids }) {
-      for (const schedule_id of schedule_ids) {
+    onPublish({ rows, snapshot }, changed) {
+      for (const schedule_id of changed.get('SCHEDULE') ?? []) {
         const definition = rows.get('schedule_definitions', schedule_id)
         const state = rows.get('schedule_state', schedule_id)
         if (definition === undefined || state === undefined) continue

@@ -5,9 +5,10 @@ import type { Draft } from '../../events/draft.js'
 import { definitionIn } from '../../events/fields.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
+import type { By } from '../by.js'
 import { type Problem, problem } from '../problem.js'
 import { ownedProblem } from './find.js'
-import { type By, type Definition, type Entity, isAsDefined, type Noun } from './noun.js'
+import { type Definition, type Entity, isAsDefined, type Noun } from './noun.js'
 
 export type Planned = {
   readonly id: string

@@ -5,10 +5,11 @@ import { compareText } from '../../core/order.js'
 import type { Draft } from '../../events/draft.js'
 import { definitionIn } from '../../events/fields.js'
 import type { AssetGraph } from '../../readers/assets.js'
+import type { By } from '../by.js'
 import { type MemberChange, memberChanges } from '../member-changes.js'
 import type { Fault } from '../problem.js'
 import { nameProblem } from './define.js'
-import { type By, type Definition, type Entity, isAsDefined, type Noun } from './noun.js'
+import { type Definition, type Entity, isAsDefined, type Noun } from './noun.js'
 
 /** As a deploy has it: the members of the definition, its name, and the name that it had. */
 export type DeployedMembers = Readonly<Record<string, unknown>>

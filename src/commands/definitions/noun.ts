@@ -7,15 +7,8 @@ import type { Draft } from '../../events/draft.js'
 import type { DefinitionOf, Fields } from '../../events/fields.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
+import type { By } from '../by.js'
 import type { Fault } from '../problem.js'
-
-/** Who commands and, if they like, why. */
-export type By = { readonly requested_by?: string | undefined; readonly reason?: string | undefined }
-
-export const by = ({ requested_by, reason }: By) => ({
-  ...(requested_by === undefined ? {} : { requested_by }),
-  ...(reason === undefined ? {} : { reason }),
-})
 
 /** Members by name, in the one form that fields give them. */
 export type Definition = Readonly<Record<string, unknown>>

@@ -4,7 +4,8 @@ import { definitionHash, deployedScheduleId, scheduleDefinedKey, scheduleRemoved
 import { definitionIn } from '../../events/fields.js'
 import { SCHEDULE_FIELDS, type ScheduleDefinition } from '../../events/schedule-definition.js'
 import { findSchedule, readSchedules, type Schedule } from '../../readers/schedules.js'
-import { by, defineNoun, type Entity, type StatusRequest } from '../definitions/noun.js'
+import { by } from '../by.js'
+import { defineNoun, type Entity, type StatusRequest } from '../definitions/noun.js'
 import { scheduleFaults, scheduleWarnings } from './definition.js'
 
 export const scheduleEntity = ({ definition, state }: Schedule): Entity<ScheduleDefinition> => {

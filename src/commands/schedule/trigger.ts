@@ -8,20 +8,13 @@ import { instantMs, instantText } from '../../core/time.js'
 import type { Draft } from '../../events/draft.js'
 import { writeList } from '../../ledger/lists.js'
 import { endOffsetOf, type RunRequestInstant } from '../../partitions/requestable.js'
-import {
-  type AskedRun,
-  isTickFault,
-  openTick,
-  type RequestDraft,
-  requestRunOfTick,
-  type TickAssets,
-  type TickFault,
-} from '../../projections/tick-request.js'
+import { type RequestDraft, triggerBatch } from '../../projections/run-request.js'
+import { type AskedRun, isTickFault, openTick, requestRunOfTick, type TickAssets, type TickFault } from '../../projections/tick-request.js'
 import { createTickRoom, tooManyRuns } from '../../projections/tick-room.js'
 import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import type { Schedule } from '../../readers/schedules.js'
-import { type By, by } from '../definitions/noun.js'
+import { type By, by } from '../by.js'
 import { type Fault, isProblem, type Problem, problem } from '../problem.js'
 import { canonicalKeys, partitionFaults } from '../run-partitions.js'
 import type { RunDeps } from '../run-request.js'
@@ -84,7 +77,7 @@ export async function planScheduleTrigger(
       run_key,
       partition: partitions !== null && 'keys' in partitions ? (partitions.keys[0] ?? null) : null,
     })),
-    drafts: [ticked, ...requests],
+    drafts: triggerBatch(ticked, requests),
   }
 }
 
@@ -147,10 +140,9 @@ function requestsOf(
   { asked, tick_id, tick, runs }: Requested,
 ): readonly RequestDraft[] {
   const identity = { secret_key_id: secret.secret_key_id, runIdOf: (run_key: string) => runId(secret, scope, run_key) }
-  return runs.map(({ partitions, run_key }) => {
-    const draft = requestRunOfTick({ run_key, partitions, tick, definition, tick_id }, identity)
-    return { ...draft, payload: { ...draft.payload, ...by(asked) } }
-  })
+  return runs.map(({ partitions, run_key }) =>
+    requestRunOfTick({ run_key, partitions, tick, definition, tick_id, by: by(asked) }, identity),
+  )
 }
 
 type Ticked = Omit<Requested, 'tick' | 'runs'> & {
@@ -164,11 +156,10 @@ function tickedDraft({ definition }: Schedule, { asked, request_id, tick_id, sch
   const { schedule_id, definition_version, definition_hash } = definition
   const [first] = requests
   assert(first, `The tick ${tick_id} asks for no run.`)
-  const { run_key, run_id, request_fingerprint, assets } = first.payload
+  const { run_key, request_fingerprint, assets } = first.payload
   return {
     event_type: 'ScheduleTicked',
     idempotency_key: manualScheduleTickedKey(schedule_id, request_id),
-    correlation_id: run_id,
     // Ticks of the clock do not make it stale; another definition does, because then it would ask for what nobody meant.
     basis: { definition_version },
     payload: {

@@ -50,7 +50,7 @@ export type WhyRows = {
   readonly hold_until: number | null
 }
 
-type Why = {
+export type Why = {
   readonly code: WhyCode
   readonly sentence: string
   /** When it came to be so; null where no row says it. */

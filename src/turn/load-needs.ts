@@ -1,7 +1,8 @@
-// Loads what the controllers that plan may read and memory does not hold: long lists, definitions that are not current, and
+// Loads what the controllers may read and memory does not hold: for plans, long lists, definitions that are not current, and
 // the parents of reruns. A list that is not there is loaded as missing, and fails that plan alone.
 
-import { type PlanNeeds, planNeeds } from '../controllers/plan-definitions.js'
+import type { Needs } from '../controllers/decision.js'
+import { EVERY_NOUN } from '../controllers/nouns/every.js'
 import { assert } from '../core/errors.js'
 import { readList } from '../ledger/lists.js'
 import type { EndedRun } from '../projections/ended-runs.js'
@@ -10,7 +11,7 @@ import type { WorkingSet } from '../projections/working-set.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { Lookup } from './load.js'
 
-export type PlanSources = {
+export type NeedSources = {
   readonly store: ObjectStore
   readonly lookup: Lookup
   /** Of a run that is over, at the turn's snapshot. */
@@ -20,10 +21,10 @@ export type PlanSources = {
 /** Each round follows one reference: a rerun, its parent, the parent's tasks, their lists and definitions. */
 const ROUNDS_MAX = 6
 
-export async function loadPlanNeeds(sources: PlanSources, rows: WorkingSet): Promise<void> {
+export async function loadNeeds(sources: NeedSources, rows: WorkingSet): Promise<void> {
   rows.ended.forgetLoaded()
   for (let round = 0; round < ROUNDS_MAX; round++) {
-    const needs = planNeeds(rows)
+    const needs = needsOfAll(rows)
     if (needs.lists.length + needs.keys.length + needs.ended.length === 0) return
     await Promise.all([
       loadKeys(sources, rows, needs),
@@ -31,10 +32,19 @@ export async function loadPlanNeeds(sources: PlanSources, rows: WorkingSet): Pro
       ...needs.ended.map(async (run_id) => rows.ended.load(run_id, await sources.endedRun(run_id))),
     ])
   }
-  assert(false, `What the plans need came to no end within ${ROUNDS_MAX} rounds.`)
+  assert(false, `What the controllers need came to no end within ${ROUNDS_MAX} rounds.`)
 }
 
-async function loadKeys({ lookup }: PlanSources, rows: WorkingSet, { keys }: PlanNeeds): Promise<void> {
+function needsOfAll(rows: WorkingSet): Needs {
+  const needs = EVERY_NOUN.flatMap(([, { needs: needsOf }]) => needsOf?.(rows) ?? [])
+  return {
+    lists: needs.flatMap(({ lists }) => lists),
+    keys: needs.flatMap(({ keys }) => keys),
+    ended: needs.flatMap(({ ended }) => ended),
+  }
+}
+
+async function loadKeys({ lookup }: NeedSources, rows: WorkingSet, { keys }: Needs): Promise<void> {
   const byTable = new Map<TableName, RowKey[]>()
   for (const { table, key } of keys) {
     const wanted = byTable.get(table)
