@@ -33,10 +33,19 @@ const assets: Check = (value, field) => {
   return Array.from(value, (each, i) => (isAsset(each) ? [] : [wrong(`${field}[${i}]`, each, 'what asset(…) returns')])).flat()
 }
 
-const schedules: Check = (value, field) => {
-  if (!Array.isArray(value)) return [wrong(field, value, 'a list of what schedule(…) returns')]
-  return Array.from(value, (each, i) => (isSchedule(each) ? [] : [wrong(`${field}[${i}]`, each, 'what schedule(…) returns')])).flat()
-}
+type Named = { readonly name: string }
+
+/** What a location has beside its assets, list by list. Each has a name of its own. */
+type NamedList = { readonly word: string; readonly isOne: (value: unknown) => value is Named }
+const LISTS: Readonly<Record<'schedules', NamedList>> = { schedules: { word: 'schedule', isOne: isSchedule } }
+
+const listCheck =
+  ({ word, isOne }: NamedList): Check =>
+  (value, field) => {
+    const what = `what ${word}(…) returns`
+    if (!Array.isArray(value)) return [wrong(field, value, `a list of ${what}`)]
+    return Array.from(value, (each, i) => (isOne(each) ? [] : [wrong(`${field}[${i}]`, each, what)])).flat()
+  }
 
 const noneYet =
   (what: string, instead: string): Check =>
@@ -48,7 +57,7 @@ const noneYet =
 const SHAPE: Shape = {
   required: { name: idOf('name'), assets },
   optional: {
-    schedules,
+    ...Object.fromEntries(Object.entries(LISTS).map(([plural, list]) => [plural, listCheck(list)])),
     sensors: noneYet('sensors', 'what notices new data can request runs'),
   },
 }
@@ -57,22 +66,25 @@ const SHAPE: Shape = {
 export function defineCodeLocation(options: CodeLocationOptions): CodeLocation {
   if (!isObject(options)) throw new DefinitionError('defineCodeLocation(…)', [`Its options are ${shown(options)}. Give it an object.`])
   const given: readonly unknown[] = Array.isArray(options.assets) ? options.assets : []
-  const timed: readonly unknown[] = Array.isArray(options.schedules) ? options.schedules : []
+  const named = Object.entries(LISTS).map(([plural, { word, isOne }]) => {
+    const list: unknown = options[plural as keyof typeof LISTS]
+    return { plural, word, members: Array.isArray(list) ? list.filter(isOne) : [] }
+  })
   const faults = [
     ...memberFaults(options, SHAPE),
     ...assetsFaults(given.filter(isAsset)),
-    ...schedulesFaults(timed.filter(isSchedule), given.length),
+    ...countFaults(given.length, named),
+    ...named.flatMap(nameFaults),
   ]
   if (faults.length > 0) {
     throw new DefinitionError(typeof options.name === 'string' ? `code location ${shown(options.name)}` : 'defineCodeLocation(…)', faults)
   }
   const sorted = [...options.assets].sort((a, b) => compareText(a.key, b.key))
-  const named = [...(options.schedules ?? [])].sort((a, b) => compareText(a.name, b.name))
   return Object.freeze({
     [CODE_LOCATION]: true as const,
     name: options.name,
     assets: Object.freeze(sorted),
-    schedules: Object.freeze(named),
+    schedules: Object.freeze([...(options.schedules ?? [])].sort((a, b) => compareText(a.name, b.name))),
   })
 }
 
@@ -98,17 +110,19 @@ function assetsFaults(all: readonly Asset[]): Faults {
   ]
 }
 
-function schedulesFaults(all: readonly Schedule[], asset_count: number): Faults {
+type GivenList = { readonly plural: string; readonly word: string; readonly members: readonly Named[] }
+
+/** Too many assets alone are told of the assets. */
+function countFaults(asset_count: number, lists: readonly GivenList[]): Faults {
+  const sum = lists.reduce((total, { members }) => total + members.length, asset_count)
+  if (sum <= LOCATION_DEFINITIONS_MAX || asset_count > LOCATION_DEFINITIONS_MAX) return []
+  const words = ['assets', ...lists.filter(({ members }) => members.length > 0).map(({ plural }) => plural)].join(' and ')
+  return [`${words} are ${sum} together, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`]
+}
+
+function nameFaults({ plural, word, members }: GivenList): Faults {
   const firsts = new Set<string>()
   const repeated = new Set<string>()
-  for (const { name } of all) (firsts.has(name) ? repeated : firsts).add(name)
-  const sum = asset_count + all.length
-  return [
-    ...(all.length > 0 && sum > LOCATION_DEFINITIONS_MAX && asset_count <= LOCATION_DEFINITIONS_MAX
-      ? [
-          `assets and schedules are ${sum} together, and ${LOCATION_DEFINITIONS_MAX} is the most of a location. Split it into several locations.`,
-        ]
-      : []),
-    ...[...repeated].map((name) => `schedules has "${name}" more than once. Give each schedule a name of its own.`),
-  ]
+  for (const { name } of members) (firsts.has(name) ? repeated : firsts).add(name)
+  return [...repeated].map((name) => `${plural} has "${name}" more than once. Give each ${word} a name of its own.`)
 }
