@@ -33,7 +33,7 @@ type NounReads<Found> = {
   readonly documentOf: (found: Found, now: number) => object
 }
 
-type PageAsked = {
+type PageQuery = {
   readonly limit: number
   readonly cursor?: string | undefined
   readonly fresh?: boolean
@@ -47,7 +47,7 @@ export function addNounReads<Found extends object>(app: Api, deps: RouteDeps, no
     url: `/${plural}`,
     schema: { tags, operationId: `list${label}s`, ...aboutOf(list), querystring: list.query, response: { 200: list.page, ...problems() } },
     handler: async (request, reply) => {
-      const { limit, cursor, ...filter } = request.query as PageAsked
+      const { limit, cursor, ...filter } = request.query as PageQuery
       const after = readCursor(plural, cursor, 2)
       const view = await viewFor(deps, filter, reply)
       const fits = await list.filter(view, filter as never)
@@ -73,7 +73,7 @@ export function addNounReads<Found extends object>(app: Api, deps: RouteDeps, no
       response: { 200: show.document, ...problems(404) },
     },
     handler: async (request, reply) => {
-      const view = await viewFor(deps, request.query as PageAsked, reply)
+      const view = await viewFor(deps, request.query as PageQuery, reply)
       const found = orRefuse(await noun.find(view, (request.params as Readonly<Record<string, string>>)[word] as string))
       return reply.code(200).send(documentOf(found, deps.clock.now()))
     },
@@ -109,7 +109,7 @@ export function addNounHistory<Found extends object, Row>(
     url: `/${plural}/:${word}/${member}`,
     schema: { tags, operationId: operation, ...aboutOf(history), params, querystring: query, response: { 200: page, ...problems(404) } },
     handler: async (request, reply) => {
-      const { limit, cursor, ...filter } = request.query as PageAsked
+      const { limit, cursor, ...filter } = request.query as PageQuery
       const after = readCursor(member, cursor, 2)
       const place = after === undefined ? undefined : { at_ms: Number(after[0]), id: String(after[1]) }
       const view = await viewFor(deps, filter, reply)

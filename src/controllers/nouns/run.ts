@@ -1,3 +1,5 @@
+// What runs bring to the turn: their plans.
+
 import { RUN_TALLY } from '../../projections/tallies/run.js'
 import { reconcilePlan } from '../plan.js'
 import { planNeeds } from '../plan-definitions.js'

@@ -1,3 +1,5 @@
+// What schedules bring to the turn: decisions about their instants.
+
 import { SCHEDULE_TALLY } from '../../projections/tallies/schedule.js'
 import { nextScheduleAt } from '../schedule-due.js'
 import { reconcileSchedules } from '../schedules.js'

@@ -1,3 +1,5 @@
+// What tasks bring to the turn: attempts that are dispatched, and those that are lost.
+
 import { TASK_TALLY } from '../../projections/tallies/task.js'
 import { reconcileDispatch } from '../dispatch.js'
 import { reconcileLost } from '../lost.js'
