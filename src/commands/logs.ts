@@ -6,6 +6,7 @@ import { logChunkName, logFolder } from '../core/keys.js'
 import { LOG_BYTES_MAX, LOG_CHUNK_BYTES_MAX, LOG_CHUNK_BYTES_MIN, LOG_CHUNKS_MAX, LOG_COUNTED_BYTES_MAX } from '../core/limits.js'
 import { remember } from '../core/recent.js'
 import type { TokenClaims } from '../core/token.js'
+import { listPages } from '../storage/list-all.js'
 import { CREATE } from '../storage/object-store.js'
 import type { WriteOnce } from '../storage/write-once.js'
 import { type Problem, problem } from './problem.js'
@@ -116,11 +117,8 @@ function lookAgain(deps: LogDeps, attempt: Attempt, counted: Counted): Promise<v
 /** Chunks are never deleted: what was counted and is not listed is on its way. */
 async function listChunks({ store }: WriteOnce, attempt: Attempt, counted: Counted): Promise<void> {
   const folder = logFolder(attempt)
-  let after: string | undefined
-  do {
-    const { objects, next } = await store.list(folder, after)
+  for await (const { objects } of listPages(store, folder)) {
     for (const { name, size } of objects) count(counted, Number(name.slice(folder.length).replace('.ndjson', '')), costOf(size))
-    after = next
-  } while (after !== undefined)
+  }
   counted.unasked_bytes = LOG_COUNTED_BYTES_MAX
 }

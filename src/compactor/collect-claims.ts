@@ -10,6 +10,7 @@ import { parseStartEntry, type StartClaim } from '../ledger/start-entry.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isActive } from '../projections/state-machine.js'
 import { keyText } from '../projections/tables.js'
+import { listPages } from '../storage/list-all.js'
 import { manyAtOnce } from '../storage/many-at-once.js'
 import type { ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { createFilterCache } from '../tables/lookup.js'
@@ -48,15 +49,13 @@ async function listOlder(store: ObjectStore, { prefix, kept_ms, begin_at }: Want
   const found: ObjectHead[] = []
   let pages = 0
   for (const [first, last] of [[begin, undefined] as const, [undefined, begin] as const]) {
-    let start_after: string | undefined = first
-    do {
-      if (pages === bounds.pages_max || found.length >= bounds.count_max) return found.slice(0, bounds.count_max)
+    for await (const { objects, server_time } of listPages(store, prefix, first)) {
       pages += 1
-      const { objects, next, server_time } = await store.list(prefix, start_after)
       const here = objects.filter(({ name }) => last === undefined || name <= last)
       found.push(...here.filter(({ creation_time }) => server_time - stampMs(creation_time) > kept_ms))
-      start_after = here.length < objects.length ? undefined : next
-    } while (start_after !== undefined)
+      if (pages === bounds.pages_max || found.length >= bounds.count_max) return found.slice(0, bounds.count_max)
+      if (here.length < objects.length) break
+    }
   }
   return found.slice(0, bounds.count_max)
 }

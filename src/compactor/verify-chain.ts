@@ -2,7 +2,7 @@
 // or what is wrong with it. It guesses nothing: what cannot be told is a problem (verified/links.ts).
 
 import { CHAIN_PREFIX } from '../core/keys.js'
-import { listAll } from '../storage/list-all.js'
+import { listAll, listPages } from '../storage/list-all.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 import {
@@ -89,19 +89,15 @@ export async function listRevisions(
   problems: string[],
 ): Promise<ReadonlyMap<number, readonly string[]>> {
   const named = new Map<number, string[]>()
-  let start_after: string | undefined
-  do {
-    const listing = await orDamage(REVISIONS_PREFIX, () => store.list(`${REVISIONS_PREFIX}${within}`, start_after))
-    if ('problem' in listing) {
-      problems.push(listing.problem)
-      return named
+  const listing = await orDamage(REVISIONS_PREFIX, async () => {
+    for await (const { objects } of listPages(store, `${REVISIONS_PREFIX}${within}`)) {
+      for (const { name } of objects) {
+        const link = revisionLinkOf(name)
+        if (link !== undefined) named.set(link.sequence, [...(named.get(link.sequence) ?? []), link.revision])
+      }
     }
-    for (const { name } of listing.document.objects) {
-      const link = revisionLinkOf(name)
-      if (link !== undefined) named.set(link.sequence, [...(named.get(link.sequence) ?? []), link.revision])
-    }
-    start_after = listing.document.next
-  } while (start_after !== undefined)
+  })
+  if ('problem' in listing) problems.push(listing.problem)
   return named
 }
 

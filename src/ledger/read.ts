@@ -3,6 +3,7 @@
 import { corrupt, missing } from '../core/errors.js'
 import { compareStamps } from '../core/time.js'
 import { ulidTimePrefix } from '../core/ulid.js'
+import { listPages } from '../storage/list-all.js'
 import type { GetAnswer, ObjectHead, ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 import { asOriginal } from './origin.js'
@@ -47,9 +48,8 @@ export async function* listSegmentPages(
   isLeftOut: (segment_name: string) => boolean = nobody,
 ): AsyncGenerator<Omit<Listing, 'page_count'>> {
   // The prefix of the first open minute sorts before every name in it and after every name of the minutes before.
-  let start_after: string | undefined = `${LEDGER_PREFIX}${ulidTimePrefix(Math.max(0, closed_through + 60_000))}`
-  while (start_after !== undefined) {
-    const { objects, next, server_time } = await store.list(LEDGER_PREFIX, start_after)
+  const begin = `${LEDGER_PREFIX}${ulidTimePrefix(Math.max(0, closed_through + 60_000))}`
+  for await (const { objects, server_time } of listPages(store, LEDGER_PREFIX, begin)) {
     const segments: SegmentHead[] = []
     const strays: string[] = []
     for (const head of objects) {
@@ -61,7 +61,6 @@ export async function* listSegmentPages(
       if (!isLeftOut(segment_name)) segments.push({ ...asOriginal(head), segment_name })
     }
     yield { segments, strays, server_time }
-    start_after = next
   }
 }
 

@@ -2,6 +2,7 @@
 // arrives after a later one is seen by those who read from the beginning, and not by who is past it.
 
 import { type AttemptIds, logChunkName, logFolder } from '../core/keys.js'
+import { listPages } from '../storage/list-all.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import { readIntact } from '../storage/read-intact.js'
 
@@ -19,10 +20,9 @@ export async function readLogs(
   const lines: unknown[] = []
   let next = from
   // The place may be inside a chunk, which the listing has to show again.
-  let after: string | undefined = from.chunk === 0 ? undefined : logChunkName(attempt, from.chunk - 1)
-  do {
-    const page = await store.list(folder, after)
-    for (const { name } of page.objects) {
+  const after = from.chunk === 0 ? undefined : logChunkName(attempt, from.chunk - 1)
+  for await (const { objects } of listPages(store, folder, after)) {
+    for (const { name } of objects) {
       if (lines.length === limit) return { lines, next, is_last: false }
       const chunk = Number(name.slice(folder.length).replace('.ndjson', ''))
       const found = await readIntact(store, name)
@@ -34,7 +34,6 @@ export async function readLogs(
       next = { chunk, line: first + taken.length }
       if (next.line < texts.length) return { lines, next, is_last: false }
     }
-    after = page.next
-  } while (after !== undefined)
+  }
   return { lines, next, is_last: true }
 }

@@ -4,10 +4,11 @@ import { isOperatingError } from '../core/errors.js'
 import { remember } from '../core/recent.js'
 import { instantMs } from '../core/time.js'
 import { isExpired } from '../projections/retention.js'
-import { keyOfRow, keyTextOfRow, type LooseRow, type RowKey, type Rows, type TableName } from '../projections/tables.js'
+import { keyTextOfRow, type LooseRow, type RowKey, type Rows, type TableName } from '../projections/tables.js'
 import { type FileAt, filesAt, filesFor } from '../tables/cold/files-at.js'
 import { coldPartsFor } from '../tables/cold/find.js'
 import { rowFilter } from '../tables/condition.js'
+import { type Page, pageOfScan, pagesOfScans } from '../tables/keyset.js'
 import { createFilterCache, type FilterCache } from '../tables/lookup.js'
 import { layersOf, NO_LAYERS, overlayRows } from '../tables/overlay.js'
 import { loadPage, type PageSource } from '../tables/page.js'
@@ -33,13 +34,6 @@ export type View = {
   readonly files: (table: TableName, where?: readonly Condition[]) => Promise<readonly FileAt[]>
   /** What is made of whole tables that change seldom: made once, and again when a revision has changed one of them. */
   readonly derived: <T>(name: string, tables: readonly TableName[], make: () => Promise<T>) => Promise<T>
-}
-
-type Page<Row> = {
-  readonly rows: readonly Row[]
-  /** Where the next page begins: after the last row that was read, shown or expired. */
-  readonly last_key: RowKey | undefined
-  readonly is_last: boolean
 }
 
 export type Reader = {
@@ -148,10 +142,8 @@ function createView(tables: TableStore, filters: FilterCache, derivations: Deriv
       return found.filter(isLive(table))
     },
     async page(table, scan) {
-      const rows = await pageAt(at, table, scan)
-      const last = rows.at(-1)
-      const last_key = last === undefined ? undefined : keyOfRow(table, last)
-      return { rows: rows.filter(isLive(table)), last_key, is_last: rows.length < scan.limit }
+      const page = pageOfScan(table, await pageAt(at, table, scan), scan)
+      return { ...page, rows: page.rows.filter(isLive(table)) }
     },
   }
   // The files of a table have the rows of its declaration, which the compiler cannot know.
@@ -172,11 +164,7 @@ type BaseScan = Pick<PageSource, 'files' | 'table' | 'parts' | 'cold' | 'filters
 
 async function readBase({ where, ...base }: BaseScan): Promise<readonly LooseRow[]> {
   const found: LooseRow[] = []
-  for (;;) {
-    const last = found.at(-1)
-    const after = last === undefined ? {} : { after: keyOfRow(base.table, last) }
-    const page = await loadPage({ ...base, above: NO_LAYERS, scan: { where, limit: BASE_PAGE_ROWS, ...after } })
-    found.push(...page)
-    if (page.length < BASE_PAGE_ROWS) return found
-  }
+  const readPage = async (scan: Scan) => pageOfScan(base.table, await loadPage({ ...base, above: NO_LAYERS, scan }), scan)
+  for await (const rows of pagesOfScans(readPage, { where, page_rows: BASE_PAGE_ROWS })) found.push(...rows)
+  return found
 }

@@ -6,6 +6,7 @@ import type { EndedRun } from '../projections/ended-runs.js'
 import type { DepSatisfactionRow, TaskRow } from '../projections/run-table.js'
 import { type AnyRow, type ChangedRows, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
+import { pageOfScan, pagesOfScans } from '../tables/keyset.js'
 import type { FilterCache } from '../tables/lookup.js'
 import { layersOf } from '../tables/overlay.js'
 import { loadPage } from '../tables/page.js'
@@ -90,14 +91,9 @@ async function readAll(
   readPage: (scan: Scan) => Promise<readonly LooseRow[]>,
 ): Promise<readonly AnyRow[]> {
   const found: LooseRow[] = []
-  const { key } = TABLES[table]
-  for (;;) {
-    const last = found.at(-1)
-    const after = last === undefined ? undefined : key.map((column) => last[column] as string | number)
-    const page = await readPage({ where, limit: PAGE_ROWS, ...(after === undefined ? {} : { after }) })
-    found.push(...page)
-    if (page.length < PAGE_ROWS) return found as unknown as readonly AnyRow[]
-  }
+  const readPageOf = async (scan: Scan) => pageOfScan(table, await readPage(scan), scan)
+  for await (const rows of pagesOfScans(readPageOf, { where, page_rows: PAGE_ROWS })) found.push(...rows)
+  return found as unknown as readonly AnyRow[]
 }
 
 /** Of what other turns published since, the rows that may be hot, a revision after the other. Nothing is taken in yet: where a

@@ -4,6 +4,7 @@
 import { corrupt } from '../../core/errors.js'
 import type { Clock } from '../../core/time.js'
 import { type Origin, withOrigin } from '../../ledger/origin.js'
+import { listPages } from '../../storage/list-all.js'
 import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
 import { readIntact } from '../../storage/read-intact.js'
 import { writeOnce } from '../../storage/write-once.js'
@@ -105,12 +106,9 @@ async function copyOne(deps: CopyDeps, request: CopyRequest, { head, present }: 
 }
 
 export async function* headsOf(store: ObjectStore, prefix: string): AsyncGenerator<ObjectHead> {
-  let start_after: string | undefined
-  do {
-    const page = await store.list(prefix, start_after)
-    for (const head of page.objects) yield head.damaged === true ? await intactHead(store, head) : head
-    start_after = page.next
-  } while (start_after !== undefined)
+  for await (const { objects } of listPages(store, prefix)) {
+    for (const head of objects) yield head.damaged === true ? await intactHead(store, head) : head
+  }
 }
 
 /** No copy is made of a damaged object, or taken for one: reading it fails with what is wrong, unless somebody has restored it since. */

@@ -6,6 +6,7 @@ import { crc32cHex } from '../../core/hash.js'
 import { ORPHAN_AGE_MS, PACK_BYTES_MAX } from '../../core/limits.js'
 import { stampMs } from '../../core/time.js'
 import { createBytesOrRead } from '../../storage/create-or-read.js'
+import { listPages } from '../../storage/list-all.js'
 import { manyAtOnce } from '../../storage/many-at-once.js'
 import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
 import { readIntact } from '../../storage/read-intact.js'
@@ -80,9 +81,7 @@ export async function sweepBound(store: ObjectStore, { bound, page_revisions, be
   const swept = { deleted_count: 0, left: [] as { page: number; why: string }[] }
   const begin = `${REVISIONS_PREFIX}${1 + (begin_at % LEADING_DIGITS)}`
   for (const [first, last] of [[begin, undefined] as const, [undefined, begin] as const]) {
-    let start_after: string | undefined = first
-    do {
-      const { objects, next, server_time } = await store.list(REVISIONS_PREFIX, start_after)
+    for await (const { objects, server_time } of listPages(store, REVISIONS_PREFIX, first)) {
       const here = objects.filter(({ name }) => last === undefined || name <= last)
       for (const [page, singles] of byPage(here, page_revisions)) {
         if (!bound.has(page)) continue
@@ -91,8 +90,8 @@ export async function sweepBound(store: ObjectStore, { bound, page_revisions, be
         swept.left.push(...left)
       }
       if (isTimeUp()) return swept
-      start_after = here.length < objects.length ? undefined : next
-    } while (start_after !== undefined)
+      if (here.length < objects.length) break
+    }
   }
   return swept
 }

@@ -5,6 +5,7 @@ import { assert } from '../../core/errors.js'
 import { instantMs, stampMs } from '../../core/time.js'
 import { ulidTime } from '../../core/ulid.js'
 import { LEDGER_PREFIX, segmentName, segmentObjectName } from '../../ledger/segment.js'
+import { listPages } from '../../storage/list-all.js'
 import type { ObjectHead, ObjectStore } from '../../storage/object-store.js'
 import { type ChainPage, chainName, type FoldedSegment, parseChainPage } from '../../tables/revision.js'
 import { readDocument, readRevision } from '../../tables/snapshot.js'
@@ -52,13 +53,11 @@ export async function listSingles(store: ObjectStore, segments: readonly PageSeg
   const singles = new Map<string, ObjectHead>()
   const wanted = new Set(segments.map(({ name }) => name))
   const [first = '', last = ''] = [min(wanted), max(wanted)]
+  if (wanted.size === 0) return singles
   // Every object's name has an ending, so that the bare one comes before it.
-  let start_after: string | undefined = wanted.size === 0 ? undefined : `${LEDGER_PREFIX}${first}`
-  while (start_after !== undefined) {
-    const listed = await store.list(LEDGER_PREFIX, start_after)
-    for (const head of listed.objects) if (wanted.has(segmentName(head.name))) singles.set(segmentName(head.name), head)
-    const isPastLast = (listed.objects.at(-1)?.name ?? '') >= segmentObjectName(last)
-    start_after = isPastLast ? undefined : listed.next
+  for await (const { objects } of listPages(store, LEDGER_PREFIX, `${LEDGER_PREFIX}${first}`)) {
+    for (const head of objects) if (wanted.has(segmentName(head.name))) singles.set(segmentName(head.name), head)
+    if ((objects.at(-1)?.name ?? '') >= segmentObjectName(last)) break
   }
   return singles
 }
