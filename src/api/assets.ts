@@ -1,18 +1,17 @@
 // Assets: what is defined, who needs whom, and what is materialized.
 
-import { problem } from '../commands/problem.js'
-import { suggestion } from '../core/spelling.js'
 import { instantText } from '../core/time.js'
 import { describePartitions, readAssetStatus } from '../readers/asset-status.js'
 import { type AssetGraph, readAssetGraph } from '../readers/assets.js'
 import { documentOf } from '../readers/document.js'
+import { findAsset } from '../readers/found.js'
 import type { View } from '../readers/reader.js'
 import { asset, assetGraph, assetListQuery, assetPage, assetParams } from './contract/asset.js'
 import { readOne } from './contract/run.js'
 import { readCursor, writeCursor } from './http/cursor.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { viewFor } from './http/views.js'
-import { problems, RefusedError } from './problems.js'
+import { orRefuse, problems } from './problems.js'
 
 const TAGS = ['assets']
 const EMPTY: AssetGraph = { definitions: new Map(), downstream: new Map() }
@@ -108,19 +107,14 @@ function addOneAsset(app: Api, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { asset_key } = request.params
-      const view = await viewFor(deps, request.query, reply)
-      const { definitions, downstream } = await graphOf(view)
-      const row = definitions.get(asset_key)
-      if (view === undefined || row === undefined) {
-        throw new RefusedError(problem('not-found', `${asset_key} is not defined.${suggestion(asset_key, definitions.keys())}`))
-      }
+      const { view, definition: row, graph } = orRefuse(await findAsset(await viewFor(deps, request.query, reply), asset_key))
       const { materialized, failed, last } = await readAssetStatus(view, row, deps.appender.now())
       const { total } = describePartitions(row.partitions)
       return reply.code(200).send({
         ...headOf(row),
         location_version: row.location_version,
         definition: row.definition,
-        downstream: downstream.get(asset_key) ?? [],
+        downstream: graph.downstream.get(asset_key) ?? [],
         partition_counts: { materialized, failed, total },
         last_materialization:
           last === undefined || last.last_materialization_id === null || last.last_materialization_at === null

@@ -7,7 +7,8 @@ import { readKeyChanges } from '../commands/deploy-keys.js'
 import { unfoldable } from '../commands/foldable.js'
 import { isProblem, type Problem, problem } from '../commands/problem.js'
 import { DEPLOY_REQUEST_BYTES_MAX } from '../core/limits.js'
-import { readDocument, readPage } from '../readers/document.js'
+import { documentOf, readPage } from '../readers/document.js'
+import { findLocation } from '../readers/found.js'
 import { readBatchRefusal } from '../readers/wait.js'
 import {
   codeLocation,
@@ -61,12 +62,8 @@ export function addCodeLocationRoutes(app: Api, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { location_name } = request.params
-      const found = await readDocument(await viewFor(deps, request.query, reply), 'code_locations', [location_name])
-      if (found === undefined) {
-        throw new RefusedError(problem('not-found', `There is no code location ${location_name}. \`servo deploy\` makes one.`))
-      }
-      return reply.code(200).send(found)
+      const found = orRefuse(await findLocation(await viewFor(deps, request.query, reply), request.params.location_name))
+      return reply.code(200).send(documentOf('code_locations', found.location))
     },
   )
   addDeploy(app, deps)

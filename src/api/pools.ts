@@ -2,11 +2,12 @@
 
 import { submitClaimed } from '../commands/claims.js'
 import { poolDefinedDraft, poolRemovedDraft, removeProblem } from '../commands/pool.js'
-import { type Problem, problem } from '../commands/problem.js'
+import type { Problem } from '../commands/problem.js'
 import { compareText } from '../core/order.js'
 import { instantText } from '../core/time.js'
 import type { Draft } from '../events/draft.js'
-import { describePool, isPoolThere, listPools, type Pool, readPools } from '../readers/pools.js'
+import { findPool } from '../readers/found.js'
+import { describePool, listPools, type Pool, readPools } from '../readers/pools.js'
 import type { View } from '../readers/reader.js'
 import { countWaiting } from '../readers/waiting.js'
 import { idempotencyHeader } from './contract/page.js'
@@ -15,7 +16,7 @@ import { claimOf, requestOf, waited } from './http/claimed.js'
 import { readCursor, writeCursor } from './http/cursor.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { planned, viewFor } from './http/views.js'
-import { orRefuse, problems, RefusedError } from './problems.js'
+import { orRefuse, problems } from './problems.js'
 
 const TAGS = ['pools']
 
@@ -61,19 +62,13 @@ export function addPoolRoutes(app: Api, deps: RouteDeps): void {
     async (request, reply) => {
       const { pool_key } = request.params
       const view = await viewFor(deps, request.query, reply)
-      const pools = await readPools(view)
-      if (!isPoolThere(pools, pool_key)) throw noPool(pool_key)
+      const { pools } = orRefuse(await findPool(view, pool_key))
       const counts = request.query.waiting === true ? await countWaiting(view, deps.clock.now()) : undefined
       return reply.code(200).send(documentOf(describePool(pools, pool_key), counts))
     },
   )
   addPoolCommands(app, deps)
 }
-
-const noPool = (pool_key: string): RefusedError =>
-  new RefusedError(
-    problem('not-found', `There is no pool ${pool_key}: nobody set a cap for it, and no asset names it. \`servo pool list\` shows all.`),
-  )
 
 type Counts = Awaited<ReturnType<typeof countWaiting>>
 

@@ -25,9 +25,9 @@ export class RefusedError extends Error {
   }
 }
 
-export function orRefuse<Value extends object>(value: Value | Problem): Value {
+export function orRefuse<Value extends object>(value: Value): Exclude<Value, Problem> {
   if (isProblem(value)) throw new RefusedError(value)
-  return value
+  return value as Exclude<Value, Problem>
 }
 
 type ApiCode = ProblemCode | 'unavailable' | 'too-many-requests' | 'unsupported-media-type' | 'corrupt' | 'internal'

@@ -2,13 +2,13 @@
 
 import { instantText } from '../core/time.js'
 import { type Attempt, type AttemptPlace, readAttempts } from '../readers/attempts.js'
+import { findRun, findTask } from '../readers/found.js'
 import { attemptPage, attemptQuery } from './contract/attempt.js'
 import { runParams } from './contract/run.js'
 import { readCursor, writeCursor } from './http/cursor.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { viewFor } from './http/views.js'
-import { problems } from './problems.js'
-import { noRun, noTask } from './runs.js'
+import { orRefuse, problems } from './problems.js'
 
 export function addRunAttemptRoutes(app: Api, deps: RouteDeps): void {
   app.get(
@@ -29,9 +29,8 @@ export function addRunAttemptRoutes(app: Api, deps: RouteDeps): void {
       const { run_id } = request.params
       const { limit, cursor, task_key } = request.query
       const after = readCursor('attempts', cursor, 2) as AttemptPlace | undefined
-      const view = await viewFor(deps, request.query, reply)
-      if (view === undefined || (await view.row('runs', [run_id])) === undefined) throw noRun(run_id)
-      if (task_key !== undefined && (await view.row('tasks', [run_id, task_key])) === undefined) throw noTask(run_id, task_key)
+      const { view } = orRefuse(await findRun(await viewFor(deps, request.query, reply), run_id))
+      if (task_key !== undefined) orRefuse(await findTask(view, run_id, task_key))
       const { attempts, next } = await readAttempts(view, { run_id, task_key, after, limit })
       const next_cursor = next === undefined ? null : writeCursor('attempts', next)
       return reply.code(200).send({ attempts: attempts.map(documentOfAttempt), next_cursor })

@@ -2,7 +2,9 @@
 
 import { cancelDraft, cancelProblem } from '../commands/cancel.js'
 import { submitClaimed } from '../commands/claims.js'
+import { isProblem } from '../commands/problem.js'
 import { CANCELLED_RUNS_MAX } from '../core/limits.js'
+import { findRun } from '../readers/found.js'
 import { readNewestRuns } from '../readers/runs.js'
 import { idempotencyHeader } from './contract/page.js'
 import { cancelAccepted, cancelAsked, cancelManyAccepted, cancelManyAsked, runParams, runQuery } from './contract/run.js'
@@ -37,7 +39,9 @@ export function addCancelRoutes(app: Api, deps: RouteDeps): void {
       const claimed = orRefuse(
         await submitClaimed(deps, claimOf(request, 'POST /runs/{run_id}/cancel', body), requestOf(body, params), (request_id) =>
           planned(deps, async (view) => {
-            const refused = await cancelProblem(view, run_id)
+            const found = await findRun(view, run_id)
+            if (isProblem(found)) return found
+            const refused = cancelProblem(found.run)
             if (refused !== undefined) return refused
             return {
               drafts: [cancelDraft(run_id, body, request_id)],

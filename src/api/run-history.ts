@@ -1,8 +1,8 @@
 // What happened to a run: its timeline, and what its attempts logged.
 
-import { problem } from '../commands/problem.js'
 import { instantText } from '../core/time.js'
-import { type FailedAttempt, readFailure } from '../readers/attempts.js'
+import { type FailedAttempt, findAttempt } from '../readers/attempts.js'
+import { findRun } from '../readers/found.js'
 import { readLogs } from '../readers/logs.js'
 import { readAll } from '../readers/pages.js'
 import type { View } from '../readers/reader.js'
@@ -12,8 +12,7 @@ import { logPage, logQuery, runParams, taskParams, timelinePage, timelineQuery }
 import { readCursor, writeCursor } from './http/cursor.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { viewFor } from './http/views.js'
-import { problems, RefusedError } from './problems.js'
-import { noRun, noTask } from './runs.js'
+import { orRefuse, problems } from './problems.js'
 
 const TAGS = ['runs']
 
@@ -37,10 +36,8 @@ export function addRunHistoryRoutes(app: Api, deps: RouteDeps): void {
       const { limit, cursor } = request.query
       // The history of a run only grows at its end, so a place in it is a number.
       const [skipped = 0] = readCursor('events', cursor, 1) ?? []
-      const view = await viewFor(deps, request.query, reply)
-      const rows = view === undefined ? undefined : await timelineRows(view, run_id)
-      if (rows === undefined) throw noRun(run_id)
-      const entries = timelineOf(rows)
+      const { view, run } = orRefuse(await findRun(await viewFor(deps, request.query, reply), run_id))
+      const entries = timelineOf(await timelineRows(view, run))
       const end = Number(skipped) + limit
       const events = entries.slice(Number(skipped), end).map(({ at, ...entry }) => ({ ...entry, at: instantText(at) }))
       return reply.code(200).send({ events: events, next_cursor: end < entries.length ? writeCursor('events', [end]) : null })
@@ -49,9 +46,8 @@ export function addRunHistoryRoutes(app: Api, deps: RouteDeps): void {
   addLogRoute(app, deps)
 }
 
-async function timelineRows(view: View, run_id: string): Promise<TimelineRows | undefined> {
-  const run = await view.row('runs', [run_id])
-  if (run === undefined) return undefined
+async function timelineRows(view: View, run: TimelineRows['run']): Promise<TimelineRows> {
+  const { run_id } = run
   const where = [{ column: 'run_id', is: '=', value: run_id }] as const
   const [tasks, outbox, failures, refusals] = await Promise.all([
     readAll(view, 'tasks', { where }),
@@ -81,39 +77,21 @@ function addLogRoute(app: Api, deps: RouteDeps): void {
       const { after, limit } = request.query
       const [chunk = 0, line = 0] = readCursor('logs', after, 2) ?? []
       const view = await viewFor(deps, request.query, reply)
-      const { end, ...found } = await attemptOf(view, run_id, task_key, request.query.attempt)
+      const { failure, ...found } = orRefuse(await findAttempt(view, { run_id, task_key, attempt: request.query.attempt }))
       const { lines, next, is_last } = await readLogs(
         deps.store,
         { run_id, ...found },
         { from: { chunk: Number(chunk), line: Number(line) }, limit },
       )
       const next_after = writeCursor('logs', [next.chunk, next.line])
-      return reply.code(200).send({ ...found, lines: lines as never, next_after, is_last, end })
+      return reply
+        .code(200)
+        .send({ ...found, lines: lines as never, next_after, is_last, end: failure === undefined ? null : endOf(failure) })
     },
   )
 }
 
-type FoundAttempt = { readonly attempt: number; readonly attempt_id: string; readonly end: AttemptEnd | null }
 type AttemptEnd = Pick<FailedAttempt, 'outcome' | 'reason' | 'error'> & { readonly finished_at: string }
-
-async function attemptOf(view: View | undefined, run_id: string, task_key: string, asked: number | undefined): Promise<FoundAttempt> {
-  const task = await view?.row('tasks', [run_id, task_key])
-  if (view === undefined || task === undefined) throw noTask(run_id, task_key)
-  const attempt = asked ?? Number(task['attempt'])
-  const key = [run_id, task_key, attempt]
-  const [failure, dispatch] = await Promise.all([readFailure(view, key), view.row('dispatch_outbox', key)])
-  // The outbox forgets attempts after a while.
-  const attempt_id = attempt === task['attempt'] ? task['attempt_id'] : (failure?.attempt_id ?? dispatch?.['attempt_id'])
-  if (typeof attempt_id === 'string') return { attempt, attempt_id, end: failure === undefined ? null : endOf(failure) }
-  throw new RefusedError(
-    problem(
-      'not-found',
-      attempt === 0
-        ? `${task_key} has no attempt yet, and so no log.`
-        : `${task_key} has no attempt ${attempt}; the newest is ${String(task['attempt'])}.`,
-    ),
-  )
-}
 
 const endOf = ({ outcome, reason, error, finished_at }: FailedAttempt): AttemptEnd => ({
   outcome,

@@ -3,6 +3,7 @@
 import { submitClaimed } from '../commands/claims.js'
 import { isProblem } from '../commands/problem.js'
 import { planRerun } from '../commands/rerun/rerun.js'
+import { findRun } from '../readers/found.js'
 import { idempotencyHeader } from './contract/page.js'
 import { rerunAsked, runAccepted, runParams, runQuery } from './contract/run.js'
 import { claimOf, requestOf } from './http/claimed.js'
@@ -34,7 +35,10 @@ export function addRerunRoutes(app: Api, deps: RouteDeps): void {
       const { body, params, query } = request
       const claimed = orRefuse(
         await submitClaimed(deps, claimOf(request, ROUTE, body), requestOf(body, params), async () => {
-          const plan = await planned(deps, (view) => planRerun(deps, view, params.run_id, body, deps.appender.now()))
+          const plan = await planned(deps, async (view) => {
+            const found = await findRun(view, params.run_id)
+            return isProblem(found) ? found : planRerun(deps, found, body, deps.appender.now())
+          })
           return isProblem(plan) ? plan : runPlan(deps, plan)
         }),
       )

@@ -1,10 +1,11 @@
 // Runs: asking for one, and looking at runs and their tasks.
 
 import { type Claimed, type Plan, submitClaimed } from '../commands/claims.js'
-import { isProblem, type Problem, problem } from '../commands/problem.js'
+import { isProblem, type Problem } from '../commands/problem.js'
 import { planRunRequest, type RunPlanned, runKeyConflict } from '../commands/run-request.js'
 import { instantMs } from '../core/time.js'
-import { readDocument, readPage } from '../readers/document.js'
+import { documentOf, readPage } from '../readers/document.js'
+import { findRun, findTask } from '../readers/found.js'
 import { runDocument, runDocuments } from '../readers/run-document.js'
 import { readNewestRuns } from '../readers/runs.js'
 import type { Outcome } from '../readers/wait.js'
@@ -31,11 +32,6 @@ import { orRefuse, problems, RefusedError } from './problems.js'
 import { openRunFilter } from './run-filter.js'
 
 const TAGS = ['runs']
-
-export const noRun = (run_id: string): RefusedError =>
-  new RefusedError(
-    problem('not-found', `There is no run ${run_id}. If it was asked for just now, ask again in a moment, or the API with fresh=true.`),
-  )
 
 export function addRunRoutes(app: Api, deps: RouteDeps): void {
   app.post(
@@ -142,11 +138,8 @@ function addRunLists(app: Api, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { run_id } = request.params
-      const view = await viewFor(deps, request.query, reply)
-      const row = await view?.row('runs', [run_id])
-      if (view === undefined || row === undefined) throw noRun(run_id)
-      return reply.code(200).send(await runDocument(view, row))
+      const found = orRefuse(await findRun(await viewFor(deps, request.query, reply), request.params.run_id))
+      return reply.code(200).send(await runDocument(found.view, found.run))
     },
   )
 }
@@ -168,8 +161,7 @@ function addTaskRoutes(app: Api, deps: RouteDeps): void {
       const { run_id } = request.params
       const { limit, cursor, state } = request.query
       const after = readCursor('tasks', cursor, 2)
-      const view = await viewFor(deps, request.query, reply)
-      if ((await view?.row('runs', [run_id])) === undefined) throw noRun(run_id)
+      const { view } = orRefuse(await findRun(await viewFor(deps, request.query, reply), run_id))
       const where = [
         { column: 'run_id', is: '=', value: run_id } as const,
         ...(state === undefined ? [] : [{ column: 'state', is: '=', value: state } as const]),
@@ -192,12 +184,8 @@ function addTaskRoutes(app: Api, deps: RouteDeps): void {
     },
     async (request, reply) => {
       const { run_id, task_key } = request.params
-      const found = await readDocument(await viewFor(deps, request.query, reply), 'tasks', [run_id, task_key])
-      if (found === undefined) throw noTask(run_id, task_key)
-      return reply.code(200).send(found)
+      const found = orRefuse(await findTask(await viewFor(deps, request.query, reply), run_id, task_key))
+      return reply.code(200).send(documentOf('tasks', found.task))
     },
   )
 }
-
-export const noTask = (run_id: string, task_key: string): RefusedError =>
-  new RefusedError(problem('not-found', `There is no task ${task_key} in run ${run_id}. A run has its tasks once it is planned.`))

@@ -4,6 +4,7 @@ import { type Plan, submitClaimed } from '../commands/claims.js'
 import { isProblem, type Problem } from '../commands/problem.js'
 import { SCHEDULE_NOUN } from '../commands/schedule/noun.js'
 import { planScheduleTrigger } from '../commands/schedule/trigger.js'
+import { findSchedule } from '../readers/found.js'
 import { idempotencyHeader } from './contract/page.js'
 import { SCHEDULE_BODIES, type ScheduleAccepted, scheduleParams, scheduleQuery } from './contract/schedule.js'
 import { scheduleTriggerAsked, scheduleTriggered } from './contract/schedule-tick.js'
@@ -62,7 +63,10 @@ function addTrigger(app: Api, deps: RouteDeps): void {
       const now = deps.appender.now()
       const claimed = orRefuse(
         await submitClaimed(deps, claim, requestOf(body, params), async (request_id): Promise<Plan | Problem> => {
-          const plan = await planned(deps, (view) => planScheduleTrigger(deps, view, params.schedule, body, { request_id, now }))
+          const plan = await planned(deps, async (view) => {
+            const found = await findSchedule(view, params.schedule)
+            return isProblem(found) ? found : planScheduleTrigger(deps, found, body, { request_id, now })
+          })
           if (isProblem(plan)) return plan
           const { drafts, runs, ...told } = plan
           const shown = runs.map((run) => (deps.ui_url === undefined ? run : { ...run, ui: `${deps.ui_url}/runs/${run.run_id}` }))

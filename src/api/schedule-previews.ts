@@ -3,9 +3,9 @@
 
 import { previewSchedule } from '../commands/preview/schedule.js'
 import { problem } from '../commands/problem.js'
-import { scheduleOrProblem } from '../commands/schedule/target.js'
 import { cronWarnings, firstTicks, openScheduleTicks } from '../core/cron/schedule-ticks.js'
 import { instantMs, instantText } from '../core/time.js'
+import { findSchedule } from '../readers/found.js'
 import { fireAt, nextFireOf } from '../readers/schedule-document.js'
 import { scheduleParams } from './contract/schedule.js'
 import { cronPreviewQuery, dryRunAnswer, dryRunQuery, firesAnswer, previewQuery } from './contract/schedule-tick.js'
@@ -48,7 +48,7 @@ export function addSchedulePreviews(app: Api, deps: RouteDeps): void {
     async (request, reply) => {
       const { from, count } = request.query
       const view = await viewFor(deps, request.query, reply)
-      const { definition, state } = orRefuse(await scheduleOrProblem(view, request.params.schedule))
+      const { definition, state } = orRefuse(await findSchedule(view, request.params.schedule))
       const { cron_expressions: cron, timezone } = definition
       const fires = firesOf({ cron, timezone }, from === undefined ? deps.clock.now() : instantMs(from), count)
       return reply.code(200).send({ ...fires, status: state.status })
@@ -81,9 +81,9 @@ function addDryRun(app: Api, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const view = await viewFor(deps, request.query, reply)
+      const { view, ...schedule } = orRefuse(await findSchedule(await viewFor(deps, request.query, reply), request.params.schedule))
       const at_ms = request.query.at === undefined ? deps.clock.now() : instantMs(request.query.at)
-      const { schedule, decisions, held_count } = orRefuse(await previewSchedule(view, request.params.schedule, at_ms))
+      const { decisions, held_count } = await previewSchedule(view, schedule, at_ms)
       const { schedule_id, schedule_name, timezone } = schedule.definition
       return reply.code(200).send({
         schedule_id,

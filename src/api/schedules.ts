@@ -1,6 +1,6 @@
 // Schedules: what there is, how each stands, and what became of their instants.
 
-import { scheduleOrProblem } from '../commands/schedule/target.js'
+import { findSchedule } from '../readers/found.js'
 import { scheduleDocument, tickDocument } from '../readers/schedule-document.js'
 import { readNewestTicks, readRunsOfTicks, readSchedules, type Schedule, scheduleFilter } from '../readers/schedules.js'
 import { schedule, scheduleListQuery, schedulePage, scheduleParams, scheduleReadQuery } from './contract/schedule.js'
@@ -16,7 +16,7 @@ const NOUN = {
   label: 'Schedule',
   tags: SCHEDULE_TAGS,
   params: scheduleParams,
-  find: scheduleOrProblem,
+  find: findSchedule,
 } as const
 
 export function addScheduleRoutes(app: Api, deps: RouteDeps): void {

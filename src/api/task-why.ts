@@ -6,8 +6,7 @@ import { readOne, taskParams } from './contract/run.js'
 import { taskWhy } from './contract/why.js'
 import type { Api, RouteDeps } from './http/deps.js'
 import { viewFor } from './http/views.js'
-import { problems } from './problems.js'
-import { noRun, noTask } from './runs.js'
+import { orRefuse, problems } from './problems.js'
 
 export function addWhyRoute(app: Api, deps: RouteDeps): void {
   app.get(
@@ -25,9 +24,7 @@ export function addWhyRoute(app: Api, deps: RouteDeps): void {
     async (request, reply) => {
       const { run_id, task_key } = request.params
       const view = await viewFor(deps, request.query, reply)
-      const why = await EXPLAINERS.TASK(view, request.params, { now: deps.clock.now(), askWorker: deps.askWorker })
-      if (why === 'no_run') throw noRun(run_id)
-      if (why === 'no_task') throw noTask(run_id, task_key)
+      const why = orRefuse(await EXPLAINERS.TASK(view, request.params, { now: deps.clock.now(), askWorker: deps.askWorker }))
       const { since_at, due_at, upstream, full_pools } = why
       return reply.code(200).send({
         run_id,

@@ -10,6 +10,7 @@ import type { EventOf } from '../events/event.js'
 import type { TaskRow } from '../projections/run-table.js'
 import { isActive, isOver } from '../projections/state-machine.js'
 import type { Current } from '../readers/current.js'
+import { findTask } from '../readers/found.js'
 import { handoverRefusedDraft, idsOf } from './attempt-draft.js'
 import { type ExecutionDeps, executionFault, noteExecution, otherExecution, startGroupOf, stop } from './executions.js'
 import { isProblem, type Problem, problem } from './problem.js'
@@ -46,8 +47,9 @@ async function taskOf(
   const view = await current.atLeast(sequence, revision_wait_ms)
   if (view === undefined) return problem('not-ready', `Revision ${sequence} is not to be seen here yet. Send the same again in a moment.`)
   const { run_id, task_key, attempt, attempt_id } = claims
-  const task = await view.row('tasks', [run_id, task_key])
-  if (task === undefined) return problem('not-found', `There is no task ${task_key} in run ${run_id}.`)
+  const found = await findTask(view, run_id, task_key)
+  if (isProblem(found)) return found
+  const { task } = found
   if (task.attempt_id === attempt_id) return task
   return stop(`Attempt ${attempt} of ${task_key} is over, and attempt ${task.attempt} has taken its place.`)
 }

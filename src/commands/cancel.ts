@@ -2,8 +2,8 @@
 
 import { runCancelKey } from '../core/keys.js'
 import type { Draft } from '../events/draft.js'
+import type { RunRow } from '../projections/run-table.js'
 import { isOver } from '../projections/state-machine.js'
-import type { View } from '../readers/reader.js'
 import { type By, by } from './by.js'
 import { type Problem, problem } from './problem.js'
 
@@ -15,11 +15,7 @@ export const cancelDraft = (run_id: string, asked: By, request_id: string): Draf
 })
 
 /** undefined: it can be asked for. A run that is being cancelled may be asked again. */
-export async function cancelProblem(view: View | undefined, run_id: string): Promise<Problem | undefined> {
-  const run = await view?.row('runs', [run_id])
-  if (run === undefined) return problem('not-found', `There is no run ${run_id}. \`servo run list\` shows those that there are.`)
-  if (!isOver(run.state)) return undefined
-  return problem('conflict', `Run ${run_id} is over: it is ${run.state}, and nothing of it is left to cancel.`, {
-    members: { state: run.state },
-  })
+export function cancelProblem({ run_id, state }: RunRow): Problem | undefined {
+  if (!isOver(state)) return undefined
+  return problem('conflict', `Run ${run_id} is over: it is ${state}, and nothing of it is left to cancel.`, { members: { state } })
 }

@@ -4,8 +4,8 @@
 import { compareText } from '../core/order.js'
 import type { FailedAttemptRow, TaskRow } from '../projections/run-table.js'
 import { isActive } from '../projections/state-machine.js'
-import type { RowKey } from '../projections/tables.js'
 import type { Condition } from '../tables/table-files.js'
+import { findTask, type NotFound, notFound } from './found.js'
 import type { View } from './reader.js'
 
 /** As it is stored. */
@@ -63,9 +63,39 @@ export async function readAttempts(view: View, { run_id, task_key, after, limit 
   return { attempts, next: found.length > limit ? placeOf(attempts.at(-1)) : undefined }
 }
 
-/** Why an attempt ended that did not succeed; undefined: it succeeded, is not over, or ended before fold version 5. */
-export const readFailure = async (view: View, key: RowKey): Promise<FailedAttempt | undefined> =>
-  (await view.row('failed_attempts', key)) as FailedAttempt | undefined
+type AttemptName = {
+  readonly run_id: string
+  readonly task_key: string
+  /** undefined: the newest. */
+  readonly attempt: number | undefined
+}
+
+type FoundAttempt = {
+  readonly attempt: number
+  readonly attempt_id: string
+  /** Why it ended; undefined: it succeeded, is not over, or ended before fold version 5. */
+  readonly failure: FailedAttempt | undefined
+}
+
+export async function findAttempt(
+  view: View | undefined,
+  { run_id, task_key, attempt: named }: AttemptName,
+): Promise<FoundAttempt | NotFound> {
+  const found = await findTask(view, run_id, task_key)
+  if ('problem' in found) return found
+  const { task } = found
+  const attempt = named ?? task.attempt
+  const key = [run_id, task_key, attempt]
+  const [failure, dispatch] = await Promise.all([found.view.row('failed_attempts', key), found.view.row('dispatch_outbox', key)])
+  // The outbox forgets attempts after a while.
+  const attempt_id = attempt === task.attempt ? task.attempt_id : (failure?.attempt_id ?? dispatch?.attempt_id)
+  if (typeof attempt_id === 'string') return { attempt, attempt_id, failure }
+  return notFound(
+    attempt === 0
+      ? `${task_key} has no attempt yet, and so no log.`
+      : `${task_key} has no attempt ${attempt}; the newest is ${task.attempt}.`,
+  )
+}
 
 function placeOf(attempt: Attempt): AttemptPlace
 function placeOf(attempt: Attempt | undefined): AttemptPlace | undefined

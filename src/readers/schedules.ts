@@ -16,7 +16,7 @@ import type { View } from './reader.js'
 export type Schedule = { readonly definition: ScheduleDefinitionRow; readonly state: ScheduleStateRow }
 
 /** By id first: a removed schedule is found by its id alone, because its name may be another's. */
-export async function findSchedule(view: View | undefined, id_or_name: string): Promise<Schedule | undefined> {
+export async function lookUpSchedule(view: View | undefined, id_or_name: string): Promise<Schedule | undefined> {
   if (view === undefined) return undefined
   const byId = isUlid(id_or_name) ? await readSchedule(view, id_or_name) : undefined
   if (byId !== undefined) return byId

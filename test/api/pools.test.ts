@@ -239,7 +239,7 @@ describe('a command', () => {
       '/pools/pool%3Anobody',
       undefined,
       404,
-      'There is no pool pool:nobody: nobody set a cap for it, and no asset names it. `servo pool list` shows all.',
+      'There is no pool pool:nobody: it has no cap, and no asset names it. `servo pool list` shows all.',
     ],
     [
       'DELETE',

@@ -22,6 +22,8 @@ beforeAll(async () => {
 afterAll(() => world.close())
 
 const PROBLEM_JSON = 'application/problem+json; charset=utf-8'
+const NO_RUN =
+  'There is no run run_x. `servo run list` shows all. If it was made just now, ask again in a moment, or the API with fresh=true.'
 const CURSOR = 'The cursor is damaged, or of another list. Send next_cursor of the page before as it is, or begin without one.'
 const OTHER_LIST = Buffer.from(JSON.stringify({ v: 1, of: 'tasks', at: ['x', 'y'] })).toString('base64url')
 
@@ -71,33 +73,12 @@ describe('a fault', () => {
       'filter is an object with no members. Give it at least one condition, such as {"state": "PENDING"}.',
     ],
     [404, 'not-found', 'GET', '/nowhere', undefined, 'There is no GET /api/v1/orchestration/nowhere. /openapi.json lists what there is.'],
-    [
-      404,
-      'not-found',
-      'GET',
-      '/runs/run_x',
-      undefined,
-      'There is no run run_x. If it was asked for just now, ask again in a moment, or the API with fresh=true.',
-    ],
-    [
-      404,
-      'not-found',
-      'GET',
-      '/runs/run_x/tasks',
-      undefined,
-      'There is no run run_x. If it was asked for just now, ask again in a moment, or the API with fresh=true.',
-    ],
-    [
-      404,
-      'not-found',
-      'GET',
-      '/runs/run_x/events',
-      undefined,
-      'There is no run run_x. If it was asked for just now, ask again in a moment, or the API with fresh=true.',
-    ],
+    [404, 'not-found', 'GET', '/runs/run_x', undefined, NO_RUN],
+    [404, 'not-found', 'GET', '/runs/run_x/tasks', undefined, NO_RUN],
+    [404, 'not-found', 'GET', '/runs/run_x/events', undefined, NO_RUN],
     [404, 'not-found', 'GET', '/runs/run_x/tasks/a', undefined, 'There is no task a in run run_x. A run has its tasks once it is planned.'],
     [404, 'not-found', 'GET', '/code-locations/x', undefined, 'There is no code location x. `servo deploy` makes one.'],
-    [404, 'not-found', 'POST', '/runs/run_x/cancel', {}, 'There is no run run_x. `servo run list` shows those that there are.'],
+    [404, 'not-found', 'POST', '/runs/run_x/cancel', {}, NO_RUN],
     [
       413,
       'too-large',

@@ -59,7 +59,7 @@ async function quickLocation(story: ReturnType<typeof createExecutionStory>, pre
     succeed: (run: number) => story.succeed(door, dispatchOf(run)),
     why: async (run_id: string) => {
       const found = await loadWhy(await reader.latest(), run_id, 'a', world.time.now())
-      return typeof found === 'string' ? found : whyOf(found, world.time.now()).code
+      return 'problem' in found ? found.detail : whyOf(found, world.time.now()).code
     },
     turning,
     step: () => turn(turning),

@@ -14,6 +14,7 @@ import { cutText } from '../../core/text.js'
 import { instantMs } from '../../core/time.js'
 import type { Draft } from '../../events/draft.js'
 import type { ScheduleTickRow } from '../../projections/schedule-table.js'
+import { findSchedule } from '../../readers/found.js'
 import type { View } from '../../readers/reader.js'
 import type { Asked } from '../../readers/wait.js'
 import type { ScheduleCommand } from '../../workflows/contract.js'
@@ -46,7 +47,8 @@ export function sayTrigger(
     const tick_id = manualTickId(schedule_id, request_id)
     const known = await view?.row('schedule_ticks', [schedule_id, tick_id])
     const asked = { partition, instant, requested_by: nameOf(requested_by), reason: reasonOf(reason) }
-    const planned = await planScheduleTrigger(deps, view, schedule_id, asked, { request_id, now: submit.appender.now() })
+    const found = await findSchedule(view, schedule_id)
+    const planned = isProblem(found) ? found : await planScheduleTrigger(deps, found, asked, { request_id, now: submit.appender.now() })
     if (known !== undefined) return isProblem(planned) || isSameTick(planned, asked, known) ? { asked: undefined } : usedBefore(request_id)
     return isProblem(planned) ? { problem: planned.detail } : submitFirst(submit, planned.drafts)
   })

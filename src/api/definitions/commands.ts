@@ -3,8 +3,8 @@
 
 import { z } from 'zod'
 import { type Claim, type Claimed, type Plan, submitClaimed } from '../../commands/claims.js'
+import { removedProblem } from '../../commands/definitions/blocked.js'
 import { type Change, type Planned, planChange, planCreate, planRemove } from '../../commands/definitions/define.js'
-import { findLiving } from '../../commands/definitions/find.js'
 import type { Definition, Entity, Noun, StatusRequest } from '../../commands/definitions/noun.js'
 import { planStatus } from '../../commands/definitions/status.js'
 import { isProblem, type Problem } from '../../commands/problem.js'
@@ -160,8 +160,10 @@ function addCommand(app: Api, deps: RouteDeps, { noun, tags, bodies }: Definitio
       const { body, params, query, headers } = request as unknown as Checked
       const claim = claimOf({ headers }, `${command.method} /${plural}/{${word}}${behind}`, body)
       const claimed = await claimedCommand(deps, noun, claim, requestOf(body, params), async (view, request_id) => {
-        const entity = await findLiving(noun, view, params[word] as string)
-        return isProblem(entity) ? entity : command.plan({ view, entity, body, requested: { request_id, now: deps.appender.now() } })
+        const entity = await noun.find(view, params[word] as string)
+        if (isProblem(entity)) return entity
+        const requested = { request_id, now: deps.appender.now() }
+        return removedProblem(noun, entity) ?? command.plan({ view, entity, body, requested })
       })
       return reply.code(202).send(await waited(deps, claimed, query))
     },

@@ -6,8 +6,8 @@ import { definitionIn } from '../../events/fields.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import type { By } from '../by.js'
-import { type Problem, problem } from '../problem.js'
-import { ownedProblem } from './find.js'
+import { isProblem, type Problem, problem } from '../problem.js'
+import { ownedProblem } from './blocked.js'
 import { type Definition, type Entity, isAsDefined, type Noun } from './noun.js'
 
 export type Planned = {
@@ -82,7 +82,7 @@ async function definitionProblem(noun: Noun, view: View | undefined, named: Name
   const faults = [...nameFaults, ...noun.faults(await readAssetGraph(view), definition, now)]
   if (faults.length > 0) return problem('bad-input', faults.map(({ message }) => message).join(' '), { faults })
   const holder = await noun.find(view, name)
-  if (holder === undefined || holder.id === id) return undefined
+  if (isProblem(holder) || holder.id === id) return undefined
   const message = `The name ${name} belongs to the ${noun.word} ${holder.id}. Choose another, or change that one.`
   return problem('conflict', message, { members: { [noun.id_member]: holder.id } })
 }

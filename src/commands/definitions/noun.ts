@@ -6,6 +6,7 @@ import { definitionHash } from '../../core/keys.js'
 import type { Draft } from '../../events/draft.js'
 import type { DefinitionOf, Fields } from '../../events/fields.js'
 import type { AssetGraph } from '../../readers/assets.js'
+import type { NotFound } from '../../readers/found.js'
 import type { View } from '../../readers/reader.js'
 import type { By } from '../by.js'
 import type { Fault } from '../problem.js'
@@ -39,7 +40,7 @@ export type NounOf<F extends Fields, D> = {
   readonly fields: F
   readonly entities: (view: View | undefined) => Promise<readonly Entity<D>[]>
   /** Removed ones by their id alone, because their name is free. */
-  readonly find: (view: View | undefined, id_or_name: string) => Promise<Entity<D> | undefined>
+  readonly find: (view: View | undefined, id_or_name: string) => Promise<Entity<D> | NotFound>
   /** Of one that a deploy makes: the same for the same request, however often it is planned. */
   readonly deployedId: (request_id: string, name: string) => string
   /** All that is wrong with a definition, by itself and with the assets as they are or will be. */

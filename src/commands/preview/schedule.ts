@@ -18,11 +18,8 @@ import { openTick } from '../../projections/tick-request.js'
 import { readAssetGraph } from '../../readers/assets.js'
 import type { View } from '../../readers/reader.js'
 import type { Schedule } from '../../readers/schedules.js'
-import { isProblem, type Problem } from '../problem.js'
-import { scheduleOrProblem } from '../schedule/target.js'
 
 type SchedulePreview = {
-  readonly schedule: Schedule
   readonly decisions: readonly PreviewedDecision[]
   /** Instants up to then that a pause holds back: a resume counts them as skipped, or catches up with them. */
   readonly held_count: number
@@ -53,12 +50,9 @@ type PreviewedTick = {
 /** Each of them moves on: what is owed, span by span, then what is due. */
 const DECISIONS_MAX = OWED_SPANS_KEPT_MAX + 2
 
-export async function previewSchedule(view: View | undefined, id_or_name: string, at_ms: number): Promise<SchedulePreview | Problem> {
-  const schedule = await scheduleOrProblem(view, id_or_name)
-  if (isProblem(schedule)) return schedule
+export async function previewSchedule(view: View, schedule: Schedule, at_ms: number): Promise<SchedulePreview> {
   const { definition } = schedule
-  // Whatever was found was found in a view.
-  const context = await contextOf(view as View, schedule, at_ms)
+  const context = await contextOf(view, schedule, at_ms)
   const decisions: PreviewedDecision[] = []
   let { state } = schedule
   while (decisions.length < DECISIONS_MAX) {
@@ -68,7 +62,7 @@ export async function previewSchedule(view: View | undefined, id_or_name: string
     decisions.push(previewed(decided))
     state = leftBy(state, decided)
   }
-  return { schedule, decisions, held_count: heldCount(schedule, at_ms) }
+  return { decisions, held_count: heldCount(schedule, at_ms) }
 }
 
 const OPEN_RUN_STATES = ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING'] as const

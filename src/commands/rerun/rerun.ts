@@ -23,15 +23,11 @@ type RerunAsked = {
 
 export async function planRerun(
   deps: RunDeps,
-  view: View | undefined,
-  parent_run_id: string,
+  { view, run: parent }: { readonly view: View; readonly run: RunRow },
   asked: RerunAsked,
   now: number,
 ): Promise<RunPlanned | Problem> {
-  const parent = await view?.row('runs', [parent_run_id])
-  if (view === undefined || parent === undefined) {
-    return problem('not-found', `There is no run ${parent_run_id}. \`servo run list\` shows those that there are.`)
-  }
+  const { run_id: parent_run_id } = parent
   if (!isOver(parent.state)) {
     const advice = 'Wait until it is, or cancel it first'
     return problem('conflict', `Run ${parent_run_id} is not over: it is ${parent.state}. ${advice}.`, { members: { state: parent.state } })

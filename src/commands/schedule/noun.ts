@@ -3,9 +3,11 @@
 import { definitionHash, deployedScheduleId, scheduleDefinedKey, scheduleRemovedKey, scheduleStatusKey } from '../../core/keys.js'
 import { definitionIn } from '../../events/fields.js'
 import { SCHEDULE_FIELDS, type ScheduleDefinition } from '../../events/schedule-definition.js'
-import { findSchedule, readSchedules, type Schedule } from '../../readers/schedules.js'
+import { findSchedule } from '../../readers/found.js'
+import { readSchedules, type Schedule } from '../../readers/schedules.js'
 import { by } from '../by.js'
 import { defineNoun, type Entity, type StatusRequest } from '../definitions/noun.js'
+import { isProblem } from '../problem.js'
 import { scheduleFaults, scheduleWarnings } from './definition.js'
 
 export const scheduleEntity = ({ definition, state }: Schedule): Entity<ScheduleDefinition> => {
@@ -34,7 +36,7 @@ export const SCHEDULE_NOUN = defineNoun<typeof SCHEDULE_FIELDS>({
   entities: async (view) => (await readSchedules(view)).map(scheduleEntity),
   async find(view, id_or_name) {
     const found = await findSchedule(view, id_or_name)
-    return found === undefined ? undefined : scheduleEntity(found)
+    return isProblem(found) ? found : scheduleEntity(found)
   },
   deployedId: deployedScheduleId,
   faults: scheduleFaults,

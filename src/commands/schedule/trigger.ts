@@ -12,13 +12,14 @@ import { type RequestDraft, triggerBatch } from '../../projections/run-request.j
 import { type AskedRun, isTickFault, openTick, requestRunOfTick, type TickAssets, type TickFault } from '../../projections/tick-request.js'
 import { createTickRoom, tooManyRuns } from '../../projections/tick-room.js'
 import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
-import type { View } from '../../readers/reader.js'
+import type { Found } from '../../readers/found.js'
 import type { Schedule } from '../../readers/schedules.js'
 import { type By, by } from '../by.js'
+import { removedProblem } from '../definitions/blocked.js'
 import { type Fault, isProblem, type Problem, problem } from '../problem.js'
 import { canonicalKeys, partitionFaults } from '../run-partitions.js'
 import type { RunDeps } from '../run-request.js'
-import { livingSchedule } from './target.js'
+import { SCHEDULE_NOUN, scheduleEntity } from './noun.js'
 
 type TriggerAsked = By & {
   /** Instead of the one that the mapping says. */
@@ -41,15 +42,13 @@ export type TriggerPlanned = {
 /** `now` is the instant of a request that names none. */
 export async function planScheduleTrigger(
   deps: RunDeps,
-  view: View | undefined,
-  id_or_name: string,
+  { view, ...found }: Found<Schedule>,
   asked: TriggerAsked,
   { request_id, now }: { readonly request_id: string; readonly now: number },
 ): Promise<TriggerPlanned | Problem> {
-  const found = await livingSchedule(view, id_or_name)
-  if (isProblem(found)) return found
-  // Whatever was found was found in a view.
-  const graph = await readAssetGraph(view as View)
+  const removed = removedProblem(SCHEDULE_NOUN, scheduleEntity(found))
+  if (removed !== undefined) return removed
+  const graph = await readAssetGraph(view)
   const { definition } = found
   const { schedule_id, schedule_name } = definition
   const at_ms = asked.instant === undefined ? now : instantMs(asked.instant)

@@ -1,5 +1,6 @@
 // What explainers are given, and what they answer.
 
+import type { NotFound } from '../found.js'
 import type { View } from '../reader.js'
 import type { WorkerState } from './worker.js'
 
@@ -20,5 +21,4 @@ export type Around = {
   readonly askWorker?: ((worker_url: string) => Promise<WorkerState>) | undefined
 }
 
-/** The text of an answer names what is missing. */
-export type Explainer<Id> = (view: View | undefined, id: Id, around: Around) => Promise<Explanation | string>
+export type Explainer<Id> = (view: View | undefined, id: Id, around: Around) => Promise<Explanation | NotFound>

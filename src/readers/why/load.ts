@@ -8,6 +8,7 @@ import type { DispatchOutboxRow, TaskRow } from '../../projections/run-table.js'
 import { isOver } from '../../projections/state-machine.js'
 import type { RowKey } from '../../projections/tables.js'
 import { readAssetGraph } from '../assets.js'
+import { findRun, type NotFound, noTask } from '../found.js'
 import { readAll } from '../pages.js'
 import { type Pools, readPools } from '../pools.js'
 import type { View } from '../reader.js'
@@ -15,18 +16,13 @@ import { readWaiting } from '../waiting.js'
 import { isFull, type Room } from './no-room.js'
 import type { UpstreamTask, WhyRows } from './why.js'
 
-/** `no_run`, `no_task`: there is none of this name, and none will come. */
-export async function loadWhy(
-  view: View | undefined,
-  run_id: string,
-  task_key: string,
-  now: number,
-): Promise<WhyRows | 'no_run' | 'no_task'> {
-  const run = await view?.row('runs', [run_id])
-  if (view === undefined || run === undefined) return 'no_run'
+export async function loadWhy(given: View | undefined, run_id: string, task_key: string, now: number): Promise<WhyRows | NotFound> {
+  const found_run = await findRun(given, run_id)
+  if ('problem' in found_run) return found_run
+  const { view, run } = found_run
   const task = await view.row('tasks', [run_id, task_key])
   const nothing = { ...NOTHING, hold_until: holdOf(view), run, task }
-  if (task === undefined) return run.tasks_total === 0 ? nothing : 'no_task'
+  if (task === undefined) return run.tasks_total === 0 ? nothing : noTask(run_id, task_key)
   if (task.state === 'BLOCKED' || isOver(task.state)) {
     const outbox = task.outcome_reason === 'START_DEADLINE' ? await readOutbox(view, task) : undefined
     return { ...nothing, outbox, upstream: await readMissing(view, task) }

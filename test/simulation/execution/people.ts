@@ -12,6 +12,7 @@ import { SECOND_MS } from '../../../src/core/time.js'
 import type { AssetDefinition } from '../../../src/events/asset.js'
 import type { Draft } from '../../../src/events/draft.js'
 import type { LedgerEvent } from '../../../src/events/event.js'
+import { findRun } from '../../../src/readers/found.js'
 import type { View } from '../../../src/readers/reader.js'
 import type { Random } from '../../fixtures/random.js'
 import type { Process } from '../../fixtures/world.js'
@@ -146,12 +147,16 @@ export function createPerson(site: Site, process: Process): Person {
     },
     cancel: (run_id) =>
       ask('cancel', async (_deps, view, request_id) => {
-        const refused = await cancelProblem(view, run_id)
+        const found = await findRun(view, run_id)
+        const refused = isProblem(found) ? found : cancelProblem(found.run)
         return refused ?? { drafts: [cancelDraft(run_id, {}, request_id)], answerOf: accepted({ run_id }) }
       }),
     rerun(run_id) {
       const mode = random.pick(['from_failure', 'whole'] as const)
-      return askForRunId('rerun', async (deps, view) => runDrafted(await planRerun(deps, view, run_id, { mode }, clock.now())))
+      return askForRunId('rerun', async (deps, view) => {
+        const found = await findRun(view, run_id)
+        return runDrafted(isProblem(found) ? found : await planRerun(deps, found, { mode }, clock.now()))
+      })
     },
     // One in six closes the pool.
     setCap: () => setCapOf(random.pick(POOLS), random.below(6)),
