@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { openAppender, openDeps, openReader } from '../../src/bin/deps.js'
 import { openClient } from '../../src/bin/temporal.js'
 import { stampNow } from '../../src/commands/submit.js'
-import { definitionHash, scheduleDefinedKey } from '../../src/core/keys.js'
+import { definedKey, definitionHash } from '../../src/core/keys.js'
 import { NAMESPACE_DEFAULT } from '../../src/core/names.js'
 import { ceilTo, instantMs, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
 import { newUlid } from '../../src/core/ulid.js'
@@ -51,7 +51,7 @@ async function define({ request }: Measured, { deps, reader }: Tables, count: nu
       const definition = withDefaults(SCHEDULE_FIELDS, { cron_expressions: [cronOf(first + i)], asset_selection: ['ticked'] })
       return {
         event_type: 'ScheduleDefined' as const,
-        idempotency_key: scheduleDefinedKey({ schedule_id }, 'bench'),
+        idempotency_key: definedKey('schedule', schedule_id, 'bench'),
         payload: { schedule_id, schedule_name: `schedule-${first + i}`, definition_hash: definitionHash(definition), definition },
       }
     })

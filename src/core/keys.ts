@@ -114,17 +114,19 @@ export const attemptLostKey = ({ run_id, task_key, attempt }: AttemptRef): strin
 /** Who has an attempt that is taken back: no execution, so that none can start it. The same for all who take it back. */
 export const withdrawnExecutionId = (attempt_id: string): string => ulidFromBytes(sha256(`withdrawn/${attempt_id}`).subarray(0, 16))
 
+// What is defined under a name
+
+export type DefinedWord = 'schedule' | 'sensor'
+
+/** The id of one that a deploy brings: the same for the same request, however often its claim is planned again. */
+export const deployedId = (word: DefinedWord, request: string, name: string): string =>
+  ulidFromBytes(sha256(`${word}/${request}/${name}`).subarray(0, 16))
+export const definedKey = (word: DefinedWord, id: string, request: string): string => `${word}_def:${id}:${request}`
+export const removedKey = (word: DefinedWord, id: string, request: string): string => `${word}_removed:${id}:${request}`
+export const statusKey = (word: DefinedWord, id: string, request: string): string => `${word}_status:${id}:${request}`
+
 // Schedules
 
-/** Of a schedule that a deploy brings: the same for the same request, however often its claim is planned anew. */
-export const deployedScheduleId = (request: string, schedule_name: string): string =>
-  ulidFromBytes(sha256(`schedule/${request}/${schedule_name}`).subarray(0, 16))
-export const scheduleDefinedKey = ({ schedule_id }: { readonly schedule_id: string }, request: string): string =>
-  `schedule_def:${schedule_id}:${request}`
-export const scheduleRemovedKey = ({ schedule_id }: { readonly schedule_id: string }, request: string): string =>
-  `schedule_removed:${schedule_id}:${request}`
-export const scheduleStatusKey = ({ schedule_id }: { readonly schedule_id: string }, request: string): string =>
-  `schedule_status:${schedule_id}:${request}`
 /** `epoch` is that of the decision's `to`, in seconds, rounded down. */
 export const scheduleTickedKey = (schedule_id: string, epoch: number): string => `sched_tick:${schedule_id}:${epoch}`
 export const manualScheduleTickedKey = (schedule_id: string, request: string): string => `sched_tick:${schedule_id}:manual:${request}`

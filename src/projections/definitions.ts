@@ -13,11 +13,10 @@ export type NounDefinition = {
   /** Members of its payloads, which refusals have as well. */
   readonly id_member: string
   readonly name_member: string
+  /** The types of its events that define and remove. */
+  readonly defined_type: LedgerEvent['event_type']
+  readonly removed_type: LedgerEvent['event_type']
   readonly find: (rows: WorkingSet, id: string) => KnownDefinition | undefined
-  /** undefined: the event defines none of this noun. */
-  readonly newDefinition: (event: LedgerEvent) => NewDefinition | undefined
-  /** The id that the event removes; undefined: it removes none of this noun. */
-  readonly removedId: (event: LedgerEvent) => string | undefined
 }
 
 /** As the rows have it, or as earlier parts of a batch will leave it. */
@@ -31,7 +30,7 @@ export type KnownDefinition = {
   readonly refusal?: Refusal | undefined
 }
 
-export type NewDefinition = {
+type NewDefinition = {
   readonly id: string
   readonly name: string
   readonly location_name: string | undefined
@@ -53,8 +52,20 @@ const sourceOf = (noun: NounDefinition, rows: WorkingSet): Source => ({
   },
 })
 
-export const judgeDefinition = (noun: NounDefinition, rows: WorkingSet, definition: NewDefinition): Refusal | undefined =>
-  judge(noun, sourceOf(noun, rows), definition)
+/** The events of all nouns have these members, those of the noun under its own names. */
+function definitionIn({ id_member, name_member }: NounDefinition, { payload, basis }: LedgerEvent): NewDefinition {
+  const members = payload as Readonly<Record<string, unknown>>
+  return {
+    id: members[id_member] as string,
+    name: members[name_member] as string,
+    location_name: members['location_name'] as string | undefined,
+    expected_version: (basis as { readonly expected_definition_version?: number } | undefined)?.expected_definition_version,
+  }
+}
+
+/** Of one event that defines, by the rows as they are. */
+export const judgeDefinition = (noun: NounDefinition, rows: WorkingSet, event: LedgerEvent): Refusal | undefined =>
+  judge(noun, sourceOf(noun, rows), definitionIn(noun, event))
 
 function judge({ id_member, name_member }: NounDefinition, source: Source, definition: NewDefinition): Refusal | undefined {
   const { id, name, location_name = null, expected_version } = definition
@@ -109,10 +120,8 @@ export const definitionJudge =
 
     return {
       judge(event) {
-        const definition = noun.newDefinition(event)
-        if (definition !== undefined) return define(definition)
-        const id = noun.removedId(event)
-        return id === undefined ? undefined : remove(id)
+        if (event.event_type === noun.defined_type) return define(definitionIn(noun, event))
+        return event.event_type === noun.removed_type ? remove(definitionIn(noun, event).id) : undefined
       },
     }
   }

@@ -5,7 +5,7 @@ import { OWED_SPANS_KEPT_MAX } from '../core/limits.js'
 import type { EventOf } from '../events/event.js'
 import { rowMembers } from '../events/fields.js'
 import { hasSameTimes, SCHEDULE_FIELDS } from '../events/schedule-definition.js'
-import { judgeDefinition, type NewDefinition, type NounDefinition, releaseName, statusChangedBy, takeName } from './definitions.js'
+import { judgeDefinition, type NounDefinition, releaseName, statusChangedBy, takeName } from './definitions.js'
 import { type Moment, notBefore, type Refusal, refusal } from './outcome.js'
 import { isOwedFull, owedWith } from './schedule-owed.js'
 import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleStatus } from './schedule-table.js'
@@ -18,6 +18,8 @@ export const SCHEDULE_DEFINITION: NounDefinition = {
   name_kind: 'SCHEDULE',
   id_member: 'schedule_id',
   name_member: 'schedule_name',
+  defined_type: 'ScheduleDefined',
+  removed_type: 'ScheduleRemoved',
   find(rows, schedule_id) {
     const definition = rows.get('schedule_definitions', schedule_id)
     if (definition === undefined) return undefined
@@ -26,16 +28,7 @@ export const SCHEDULE_DEFINITION: NounDefinition = {
     const refusal = isOwedFull(state) ? tooMuchOwed(schedule_id) : undefined
     return { name, location_name, definition_version, is_removed: state.status === 'REMOVED', refusal }
   },
-  newDefinition: (event) => (event.event_type === 'ScheduleDefined' ? newDefinitionIn(event) : undefined),
-  removedId: (event) => (event.event_type === 'ScheduleRemoved' ? event.payload.schedule_id : undefined),
 }
-
-const newDefinitionIn = ({ payload, basis }: Defined): NewDefinition => ({
-  id: payload.schedule_id,
-  name: payload.schedule_name,
-  location_name: payload.location_name,
-  expected_version: basis?.expected_definition_version,
-})
 
 const nameOf = ({ schedule_id, schedule_name }: Pick<ScheduleDefinitionRow, 'schedule_id' | 'schedule_name'>) =>
   ({ kind: 'SCHEDULE', name: schedule_name, entity_id: schedule_id }) as const
@@ -45,7 +38,7 @@ export function foldScheduleDefined(rows: WorkingSet, event: Defined, moment: Mo
   const { schedule_id, location_name } = payload
   if (location_name !== undefined && rows.get('code_locations', location_name) === undefined)
     return refusal('UNKNOWN_ENTITY', { location_name })
-  const refused = judgeDefinition(SCHEDULE_DEFINITION, rows, newDefinitionIn(event))
+  const refused = judgeDefinition(SCHEDULE_DEFINITION, rows, event)
   if (refused !== undefined) return refused
   const known = rows.get('schedule_definitions', schedule_id)
   if (known === undefined) {

@@ -164,11 +164,11 @@ function keyByFormula(event: LedgerEvent): string {
       return keys.retentionChangedKey(request)
     case 'ScheduleDefined':
       expect(event.payload.definition_hash).toBe(keys.definitionHash(event.payload.definition))
-      return keys.scheduleDefinedKey(event.payload, request)
+      return keys.definedKey('schedule', event.payload.schedule_id, request)
     case 'ScheduleRemoved':
-      return keys.scheduleRemovedKey(event.payload, request)
+      return keys.removedKey('schedule', event.payload.schedule_id, request)
     case 'ScheduleStatusChanged':
-      return keys.scheduleStatusKey(event.payload, request)
+      return keys.statusKey('schedule', event.payload.schedule_id, request)
     case 'ScheduleTicked':
       if (event.payload.kind === 'MANUAL') return keys.manualScheduleTickedKey(event.payload.schedule_id, request)
       return keys.scheduleTickedKey(event.payload.schedule_id, Date.parse(event.payload.to) / 1_000)

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { openAppender, openDeps, openReader } from '../../src/bin/deps.js'
 import { stampNow } from '../../src/commands/submit.js'
-import { definitionHash, scheduleDefinedKey } from '../../src/core/keys.js'
+import { definedKey, definitionHash } from '../../src/core/keys.js'
 import { SECOND_MS } from '../../src/core/time.js'
 import { newUlid } from '../../src/core/ulid.js'
 import { withDefaults } from '../../src/events/fields.js'
@@ -43,7 +43,7 @@ async function define(): Promise<void> {
     const schedule_id = newUlid(deps.clock.now(), deps.random)
     const definition = withDefaults(SCHEDULE_FIELDS, { cron_expressions: [`${i % 10}/10 * * * * *`], asset_selection: ['a'] })
     const payload = { schedule_id, schedule_name: `schedule-${i}`, definition_hash: definitionHash(definition), definition }
-    return { event_type: 'ScheduleDefined' as const, idempotency_key: scheduleDefinedKey({ schedule_id }, 'test'), payload }
+    return { event_type: 'ScheduleDefined' as const, idempotency_key: definedKey('schedule', schedule_id, 'test'), payload }
   })
   await appender.append(stampNow({ ...deps, appender, scope: SCOPE }, drafts, 'servo/api'))
 }

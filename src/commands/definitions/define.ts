@@ -8,6 +8,7 @@ import type { View } from '../../readers/reader.js'
 import type { By } from '../by.js'
 import { isProblem, type Problem, problem } from '../problem.js'
 import { ownedProblem } from './blocked.js'
+import { definedDraft, removedDraft } from './drafts.js'
 import { type Definition, type Entity, isAsDefined, type Noun } from './noun.js'
 
 export type Planned = {
@@ -31,7 +32,7 @@ export async function planCreate(
   const definition = definitionIn(noun.fields, asked.definition)
   const fault = await definitionProblem(noun, view, { name, definition }, now)
   if (fault !== undefined) return fault
-  const drafts = [noun.drafts.defined({ id: request_id, name, definition, expected: 0, asked }, request_id)]
+  const drafts = [definedDraft(noun, { id: request_id, name, definition, expected: 0, asked }, request_id)]
   return { id: request_id, name, drafts, warnings: noun.warnings(definition) }
 }
 
@@ -59,7 +60,7 @@ export async function planChange(
   const fault = await definitionProblem(noun, view, { id, name, definition }, now)
   if (fault !== undefined) return fault
   // What is left out of a change stays as it was read, so the change rests on it whether or not its sender said a version.
-  const drafts = isAsDefined(entity, name, definition) ? [] : [noun.drafts.defined({ id, name, definition, expected, asked }, request_id)]
+  const drafts = isAsDefined(entity, name, definition) ? [] : [definedDraft(noun, { id, name, definition, expected, asked }, request_id)]
   return { id, name, drafts, warnings: noun.warnings(definition) }
 }
 
@@ -95,5 +96,5 @@ export function planRemove(noun: Noun, entity: Entity, asked: By, request_id: st
   const owned = ownedProblem(noun, entity, cure)
   if (owned !== undefined) return owned
   const { id, name } = entity
-  return { id, name, drafts: [noun.drafts.removed(id, asked, request_id)], warnings: [] }
+  return { id, name, drafts: [removedDraft(noun, id, asked, request_id)], warnings: [] }
 }

@@ -1,6 +1,7 @@
 // The definitions of one noun in a deploy: which are new, changed, renamed and gone, and all that is wrong with them. Those that were
 // made by the API, or belong to other locations, are never touched.
 
+import { deployedId } from '../../core/keys.js'
 import { compareText } from '../../core/order.js'
 import type { Draft } from '../../events/draft.js'
 import { definitionIn } from '../../events/fields.js'
@@ -9,6 +10,7 @@ import type { By } from '../by.js'
 import { type MemberChange, memberChanges } from '../member-changes.js'
 import type { Fault } from '../problem.js'
 import { nameProblem } from './define.js'
+import { definedDraft, removedDraft } from './drafts.js'
 import { type Definition, type Entity, isAsDefined, type Noun } from './noun.js'
 
 /** As a deploy has it: the members of the definition, its name, and the name that it had. */
@@ -100,11 +102,11 @@ export function deployedDrafts(noun: Noun, { kept, removed }: Matches, about: Ab
   // As what the deploy itself causes.
   const caused = (draft: Draft): Draft => ({ ...draft, correlation_id, caused_by: 0 })
   return [
-    ...removed.map(({ id }) => caused(noun.drafts.removed(id, asked, request_id))),
+    ...removed.map(({ id }) => caused(removedDraft(noun, id, asked, request_id))),
     ...kept.filter(isChanged).map(({ before, name, definition }) => {
-      const id = before?.id ?? noun.deployedId(request_id, name)
+      const id = before?.id ?? deployedId(noun.word, request_id, name)
       const expected = before?.definition_version ?? 0
-      return caused(noun.drafts.defined({ id, name, location_name, definition, expected, asked }, request_id))
+      return caused(definedDraft(noun, { id, name, location_name, definition, expected, asked }, request_id))
     }),
   ]
 }

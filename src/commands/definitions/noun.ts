@@ -2,13 +2,11 @@
 // people change. How it is made, changed, renamed, removed, deployed, paused and resumed is the same for every noun, and is in this
 // folder; what is its own a noun says in one record (commands/schedule/noun.ts).
 
-import { definitionHash } from '../../core/keys.js'
-import type { Draft } from '../../events/draft.js'
+import { type DefinedWord, definitionHash } from '../../core/keys.js'
 import type { DefinitionOf, Fields } from '../../events/fields.js'
 import type { AssetGraph } from '../../readers/assets.js'
 import type { NotFound } from '../../readers/found.js'
 import type { View } from '../../readers/reader.js'
-import type { By } from '../by.js'
 import type { Fault } from '../problem.js'
 
 /** Members by name, in the one form that fields give them. */
@@ -32,7 +30,9 @@ export type Entity<D = Definition> = {
 
 export type NounOf<F extends Fields, D> = {
   /** In sentences and commands, such as "schedule". */
-  readonly word: string
+  readonly word: DefinedWord
+  /** What the types of its events begin with. */
+  readonly event_label: string
   /** Its member in a deploy. */
   readonly plural: 'schedules'
   readonly id_member: string
@@ -41,33 +41,12 @@ export type NounOf<F extends Fields, D> = {
   readonly entities: (view: View | undefined) => Promise<readonly Entity<D>[]>
   /** Removed ones by their id alone, because their name is free. */
   readonly find: (view: View | undefined, id_or_name: string) => Promise<Entity<D> | NotFound>
-  /** Of one that a deploy makes: the same for the same request, however often it is planned. */
-  readonly deployedId: (request_id: string, name: string) => string
   /** All that is wrong with a definition, by itself and with the assets as they are or will be. */
   readonly faults: (graph: AssetGraph, definition: D, now: number) => readonly Fault[]
   /** Of a definition that is taken all the same. */
   readonly warnings: (definition: D) => readonly string[]
-  readonly drafts: NounDrafts<D>
   readonly sentences: NounSentences
 }
-
-type NounDrafts<D> = {
-  readonly defined: (defined: Defined<D>, request_id: string) => Draft
-  readonly removed: (id: string, asked: By, request_id: string) => Draft
-  readonly statusChanged: (id: string, asked: StatusRequest, request_id: string) => Draft
-}
-
-type Defined<D> = {
-  readonly id: string
-  readonly name: string
-  readonly location_name?: string
-  readonly definition: D
-  /** The version that it has; 0: it is new. */
-  readonly expected: number
-  readonly asked: By
-}
-
-export type StatusRequest = By & { readonly to: 'ACTIVE' | 'PAUSED'; readonly expected_state_version?: number | undefined }
 
 /** Ends of sentences that are its own. */
 type NounSentences = {

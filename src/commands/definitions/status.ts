@@ -3,13 +3,14 @@
 import { instantText } from '../../core/time.js'
 import { type Problem, problem } from '../problem.js'
 import type { Planned } from './define.js'
-import type { Entity, Noun, StatusRequest } from './noun.js'
+import { type StatusRequest, statusDraft } from './drafts.js'
+import type { Entity, Noun } from './noun.js'
 
 export function planStatus(noun: Noun, entity: Entity, asked: StatusRequest, request_id: string): Planned | Problem {
   const refused = staleState(noun, entity, asked) ?? sameStatus(noun, entity, asked)
   if (refused !== undefined) return refused
   const { id, name } = entity
-  return { id, name, drafts: [noun.drafts.statusChanged(id, asked, request_id)], warnings: [] }
+  return { id, name, drafts: [statusDraft(noun, id, asked, request_id)], warnings: [] }
 }
 
 function staleState({ word, sentences }: Noun, entity: Entity, { expected_state_version: expected }: StatusRequest): Problem | undefined {

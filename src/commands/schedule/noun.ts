@@ -1,12 +1,11 @@
 // Schedules, as a noun that is defined (commands/definitions).
 
-import { definitionHash, deployedScheduleId, scheduleDefinedKey, scheduleRemovedKey, scheduleStatusKey } from '../../core/keys.js'
 import { definitionIn } from '../../events/fields.js'
 import { SCHEDULE_FIELDS, type ScheduleDefinition } from '../../events/schedule-definition.js'
 import { findSchedule } from '../../readers/found.js'
 import { readSchedules, type Schedule } from '../../readers/schedules.js'
-import { by } from '../by.js'
-import { defineNoun, type Entity, type StatusRequest } from '../definitions/noun.js'
+import { type StatusRequest, statusDraft } from '../definitions/drafts.js'
+import { defineNoun, type Entity } from '../definitions/noun.js'
 import { isProblem } from '../problem.js'
 import { scheduleFaults, scheduleWarnings } from './definition.js'
 
@@ -29,6 +28,7 @@ export const scheduleEntity = ({ definition, state }: Schedule): Entity<Schedule
 
 export const SCHEDULE_NOUN = defineNoun<typeof SCHEDULE_FIELDS>({
   word: 'schedule',
+  event_label: 'Schedule',
   plural: 'schedules',
   id_member: 'schedule_id',
   name_member: 'schedule_name',
@@ -38,30 +38,8 @@ export const SCHEDULE_NOUN = defineNoun<typeof SCHEDULE_FIELDS>({
     const found = await findSchedule(view, id_or_name)
     return isProblem(found) ? found : scheduleEntity(found)
   },
-  deployedId: deployedScheduleId,
   faults: scheduleFaults,
   warnings: scheduleWarnings,
-  drafts: {
-    defined: ({ id: schedule_id, name, location_name, definition, expected, asked }, request_id) => ({
-      event_type: 'ScheduleDefined',
-      idempotency_key: scheduleDefinedKey({ schedule_id }, request_id),
-      basis: { expected_definition_version: expected },
-      payload: {
-        schedule_id,
-        schedule_name: name,
-        ...(location_name === undefined ? {} : { location_name }),
-        definition_hash: definitionHash(definition),
-        definition,
-        ...by(asked),
-      },
-    }),
-    removed: (schedule_id, asked, request_id) => ({
-      event_type: 'ScheduleRemoved',
-      idempotency_key: scheduleRemovedKey({ schedule_id }, request_id),
-      payload: { schedule_id, ...by(asked) },
-    }),
-    statusChanged: scheduleStatusDraft,
-  },
   sentences: {
     owned: 'Here it can be paused, resumed and triggered.',
     moved: 'it has ticked',
@@ -69,13 +47,5 @@ export const SCHEDULE_NOUN = defineNoun<typeof SCHEDULE_FIELDS>({
   },
 })
 
-/** For signals of its loop as well, which are appended unseen: what cannot be is refused by the fold. */
-export function scheduleStatusDraft(schedule_id: string, asked: StatusRequest, request_id: string) {
-  const { to, expected_state_version } = asked
-  return {
-    event_type: 'ScheduleStatusChanged' as const,
-    idempotency_key: scheduleStatusKey({ schedule_id }, request_id),
-    ...(expected_state_version === undefined ? {} : { basis: { expected_state_version } }),
-    payload: { schedule_id, to, ...by(asked) },
-  }
-}
+export const scheduleStatusDraft = (schedule_id: string, asked: StatusRequest, request_id: string) =>
+  statusDraft(SCHEDULE_NOUN, schedule_id, asked, request_id)
