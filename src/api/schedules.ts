@@ -2,7 +2,7 @@
 
 import { findSchedule } from '../readers/found.js'
 import { scheduleDocument, tickDocument } from '../readers/schedule-document.js'
-import { readNewestTicks, readRunsOfTicks, readSchedules, type Schedule, scheduleFilter } from '../readers/schedules.js'
+import { readNewestTicks, readRunsOfTicks, SCHEDULE_READS, type Schedule, scheduleFilter } from '../readers/schedules.js'
 import { schedule, scheduleListQuery, schedulePage, scheduleParams, scheduleReadQuery } from './contract/schedule.js'
 import { tickListQuery, tickPage } from './contract/schedule-tick.js'
 import { addNounHistory, addNounReads } from './definitions/reads.js'
@@ -22,7 +22,13 @@ const NOUN = {
 export function addScheduleRoutes(app: Api, deps: RouteDeps): void {
   addNounReads<Schedule>(app, deps, {
     ...NOUN,
-    list: { summary: 'Schedules, by name', query: scheduleListQuery, page: schedulePage, read: readSchedules, filter: scheduleFilter },
+    list: {
+      summary: 'Schedules, by name',
+      query: scheduleListQuery,
+      page: schedulePage,
+      read: SCHEDULE_READS.readAll,
+      filter: scheduleFilter,
+    },
     show: {
       summary: 'One schedule, by id or by name',
       description: 'An id wins over a name that looks like it. A schedule that was removed is found by its id.',

@@ -19,7 +19,7 @@ import { isOperatingError } from '../core/errors.js'
 import { LOOP_SIGNALS_AT_ONCE, SETTLE_MS_MAX, TEMPORAL_LOOK_MS_MAX, TURN_ENDS_MS_MAX } from '../core/loop-limits.js'
 import { type TaskQueues, taskQueues } from '../core/names.js'
 import { createCurrent } from '../readers/current.js'
-import { readSchedules } from '../readers/schedules.js'
+import { SCHEDULE_READS } from '../readers/schedules.js'
 import type { AutomationMetrics } from '../telemetry/automation-metrics.js'
 import type { Health } from '../telemetry/health.js'
 import type { Tracing } from '../telemetry/tracing.js'
@@ -197,7 +197,7 @@ function createWork({ config, deps, port, appender, tracing, loops, metrics, hea
   const calls = { current, ask: createAsk({ current, poke, stopping: closed }), submit, secrets }
   return {
     activities: createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed, overdue, ...calls }),
-    schedules: { read: async () => readSchedules(await current.latest()), now: () => appender.now() },
+    schedules: { read: async () => SCHEDULE_READS.readAll(await current.latest()), now: () => appender.now() },
     /** What is on its way has arrived, and nobody asks any more. */
     async settled() {
       await hand_over.settled()

@@ -7,7 +7,7 @@ import type { RunRow, TaskRow } from '../projections/run-table.js'
 import { type AssetGraph, readAssetGraph } from './assets.js'
 import { isPoolThere, type Pools, readPools } from './pools.js'
 import type { View } from './reader.js'
-import { lookUpSchedule, readSchedules, type Schedule } from './schedules.js'
+import { SCHEDULE_READS, type Schedule } from './schedules.js'
 
 /** A `Problem` of commands without anything else to say. */
 export type NotFound = { readonly problem: 'not-found'; readonly detail: string; readonly faults?: never; readonly members?: never }
@@ -37,9 +37,9 @@ export const noTask = (run_id: string, task_key: string): NotFound =>
 
 /** One that was removed too. */
 export async function findSchedule(view: View | undefined, id_or_name: string): Promise<Found<Schedule> | NotFound> {
-  const schedule = await lookUpSchedule(view, id_or_name)
+  const schedule = await SCHEDULE_READS.lookUp(view, id_or_name)
   if (view !== undefined && schedule !== undefined) return { ...schedule, view }
-  const living = (await readSchedules(view)).filter(({ state }) => state.status !== 'REMOVED')
+  const living = (await SCHEDULE_READS.readAll(view)).filter(({ state }) => state.status !== 'REMOVED')
   const names = living.map(({ definition }) => definition.schedule_name)
   return missing('schedule', id_or_name, names)
 }

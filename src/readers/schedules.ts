@@ -1,76 +1,26 @@
 // Schedules at one revision: what each is and how it stands, by id or by name, and what became of their instants.
 
-import { isUlid } from '../core/ids.js'
 import { compareText } from '../core/order.js'
 import { DAY_MS } from '../core/time.js'
 import { selectAssets } from '../projections/asset-selection.js'
 import type { RunRow } from '../projections/run-table.js'
-import type { ScheduleDefinitionRow, ScheduleStateRow, ScheduleTickRow } from '../projections/schedule-table.js'
+import type { ScheduleStateRow, ScheduleTickRow } from '../projections/schedule-table.js'
 import { ticksOf } from '../projections/schedule-ticks.js'
 import type { Condition } from '../tables/table-files.js'
 import { readAssetGraph } from './assets.js'
+import { type Defined, defineReads } from './defined.js'
 import { type Newest, type Place, readNewest } from './newest.js'
-import { readAll } from './pages.js'
 import type { View } from './reader.js'
 
-export type Schedule = { readonly definition: ScheduleDefinitionRow; readonly state: ScheduleStateRow }
+export type Schedule = Defined<'schedule_definitions', 'schedule_state'>
 
-/** By id first: a removed schedule is found by its id alone, because its name may be another's. */
-export async function lookUpSchedule(view: View | undefined, id_or_name: string): Promise<Schedule | undefined> {
-  if (view === undefined) return undefined
-  const byId = isUlid(id_or_name) ? await readSchedule(view, id_or_name) : undefined
-  if (byId !== undefined) return byId
-  const holder = await scheduleIdOf(view, id_or_name)
-  return holder === undefined ? undefined : readSchedule(view, holder)
-}
-
-/** Whose the name is now. */
-export async function scheduleIdOf(view: View, schedule_name: string): Promise<string | undefined> {
-  const name = await view.row('names', ['SCHEDULE', schedule_name])
-  return name === undefined || name.released_at !== null ? undefined : name.entity_id
-}
-
-async function readSchedule(view: View, schedule_id: string): Promise<Schedule | undefined> {
-  const [definition, state] = await Promise.all([
-    view.row('schedule_definitions', [schedule_id]),
-    view.row('schedule_state', [schedule_id]),
-  ])
-  if (definition === undefined || state === undefined) return undefined
-  return { definition, state }
-}
-
-/** Those of removed ones too. */
-export async function scheduleNamesOf(view: View, schedule_ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const rows = await view.rows(
-    'schedule_definitions',
-    [...new Set(schedule_ids)].map((schedule_id) => [schedule_id]),
-  )
-  return new Map(rows.map(({ schedule_id, schedule_name }) => [schedule_id, schedule_name]))
-}
-
-/** All of them, removed ones too, in the order of their names. */
-export async function readSchedules(view: View | undefined): Promise<readonly Schedule[]> {
-  if (view === undefined) return []
-  // Ticks change states alone: definitions are read again when one of them has changed.
-  const [definitions, states] = await Promise.all([
-    view.derived('schedule_definitions', ['schedule_definitions'], async () => {
-      const rows = await readAll(view, 'schedule_definitions')
-      return rows.sort(byName)
-    }),
-    view.derived('schedule_state', ['schedule_state'], async () => {
-      const rows = await readAll(view, 'schedule_state')
-      return new Map(rows.map((row) => [row.schedule_id, row]))
-    }),
-  ])
-  return definitions.flatMap((definition) => {
-    const state = states.get(definition.schedule_id)
-    return state === undefined ? [] : [{ definition, state }]
-  })
-}
-
-type Named = Pick<ScheduleDefinitionRow, 'schedule_name' | 'schedule_id'>
-const byName = (left: Named, right: Named): number =>
-  compareText(left.schedule_name, right.schedule_name) || compareText(left.schedule_id, right.schedule_id)
+export const SCHEDULE_READS = defineReads({
+  kind: 'SCHEDULE',
+  definitions: 'schedule_definitions',
+  states: 'schedule_state',
+  id_member: 'schedule_id',
+  name_member: 'schedule_name',
+})
 
 type ScheduleFilter = {
   readonly status?: ScheduleStateRow['status'] | undefined

@@ -11,7 +11,7 @@ import { SCHEDULE_CALL_WAIT_MS_MAX } from '../../core/loop-limits.js'
 import { type Clock, instantText } from '../../core/time.js'
 import type { Current } from '../../readers/current.js'
 import type { View } from '../../readers/reader.js'
-import { lookUpSchedule, readRunsOfTicks, type Schedule } from '../../readers/schedules.js'
+import { readRunsOfTicks, SCHEDULE_READS, type Schedule } from '../../readers/schedules.js'
 import { type Asked, outcomeIn } from '../../readers/wait.js'
 import type { ScheduleCall, ScheduleReport, TriggerAnswer } from '../../workflows/contract.js'
 import { explained } from '../failures.js'
@@ -93,7 +93,7 @@ async function untilDecided(deps: ScheduleCallDeps, schedule_id: string, said: r
   let view = await current.latest()
   let pending = said
   for (;;) {
-    const schedule = await lookUpSchedule(view, schedule_id)
+    const schedule = await SCHEDULE_READS.lookUp(view, schedule_id)
     pending = await stillPending(view, pending)
     const due_at = schedule === undefined ? null : undecidedAt(schedule)
     const isDue = due_at !== null && due_at <= submit.appender.now()

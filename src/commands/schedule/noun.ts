@@ -3,7 +3,7 @@
 import { definitionIn } from '../../events/fields.js'
 import { SCHEDULE_FIELDS, type ScheduleDefinition } from '../../events/schedule-definition.js'
 import { findSchedule } from '../../readers/found.js'
-import { readSchedules, type Schedule } from '../../readers/schedules.js'
+import { SCHEDULE_READS, type Schedule } from '../../readers/schedules.js'
 import { type StatusRequest, statusDraft } from '../definitions/drafts.js'
 import { defineNoun, type Entity } from '../definitions/noun.js'
 import { isProblem } from '../problem.js'
@@ -33,7 +33,7 @@ export const SCHEDULE_NOUN = defineNoun<typeof SCHEDULE_FIELDS>({
   id_member: 'schedule_id',
   name_member: 'schedule_name',
   fields: SCHEDULE_FIELDS,
-  entities: async (view) => (await readSchedules(view)).map(scheduleEntity),
+  entities: async (view) => (await SCHEDULE_READS.readAll(view)).map(scheduleEntity),
   async find(view, id_or_name) {
     const found = await findSchedule(view, id_or_name)
     return isProblem(found) ? found : scheduleEntity(found)
