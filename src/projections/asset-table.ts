@@ -29,7 +29,7 @@ export const POOLS = defineTable({
 export const ASSET_DEFINITIONS = defineTable({
   name: 'asset_definitions',
   key: ['asset_key', 'definition_hash'],
-  residency: 'while_open',
+  residency: { while_open: { column: 'state', values: ['CURRENT'] } },
   columns: {
     asset_key: column.string,
     definition_hash: column.string,

@@ -4,8 +4,8 @@
 import { assert } from '../core/errors.js'
 import type { AssetDefinitionRow } from './asset-table.js'
 import type { DepSatisfactionRow, RunRow, TaskRow } from './run-table.js'
-import { isOver } from './state-machine.js'
-import type { AnyRow, Rows, TableName } from './tables.js'
+import type { OpenRows } from './table.js'
+import type { AnyRow, TableName } from './tables.js'
 
 /** The place of one key. It stays the same while its row is replaced, so that one look-up finds all there is to know. */
 export type Slot = {
@@ -126,13 +126,6 @@ function rowsOf<Row extends AnyRow>(slots: ReadonlySet<Slot> | undefined): reado
   return rows
 }
 
-/** Of tables whose rows are in memory while they are open. */
-export function isOpenRow(table: TableName, row: AnyRow): boolean {
-  if (table === 'runs') return !isOver((row as Rows['runs']).state)
-  if (table === 'dispatch_outbox') {
-    const { status } = row as Rows['dispatch_outbox']
-    return status === 'PENDING' || status === 'ACKED'
-  }
-  if (table === 'asset_definitions') return (row as AssetDefinitionRow).state === 'CURRENT'
-  return true
-}
+/** Of a table whose rows are in memory while they are open. */
+export const isOpenRow = ({ column, values }: OpenRows, row: AnyRow): boolean =>
+  values.includes((row as unknown as Readonly<Record<string, string>>)[column] as string)

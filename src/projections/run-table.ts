@@ -2,19 +2,17 @@
 // the dispatches.
 
 import type { Assets, ErrorValue, Selector } from '../events/value.js'
-import { column, defineTable, type RowOf } from './table.js'
+import { column, defineTable, type OpenRows, type RowOf } from './table.js'
+
+export const OPEN_RUNS: OpenRows = { column: 'state', values: ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING'] }
 
 export const RUNS = defineTable({
   name: 'runs',
   key: ['run_id'],
-  residency: 'while_open',
+  residency: { while_open: OPEN_RUNS },
   bloom: true,
   times: ['requested_at', 'finished_at'],
-  cold: {
-    by: { column: 'finished_at' },
-    found_by: 'run_id',
-    never: { column: 'state', values: ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING'] },
-  },
+  cold: { by: { column: 'finished_at' }, found_by: 'run_id', never: OPEN_RUNS },
   columns: {
     run_id: column.string,
     run_key: column.string,
@@ -65,7 +63,7 @@ export const RUNS = defineTable({
 export const TASKS = defineTable({
   name: 'tasks',
   key: ['run_id', 'task_key'],
-  residency: 'while_open',
+  residency: 'with_run',
   bloom: true,
   times: ['finished_at'],
   cold: {
@@ -148,7 +146,7 @@ type RetryPolicy = {
 export const DEP_SATISFACTION = defineTable({
   name: 'dep_satisfaction',
   key: ['run_id', 'downstream_task_key', 'upstream_task_key'],
-  residency: 'while_open',
+  residency: 'with_run',
   bloom: true,
   cold: { by: 'run', found_by: 'run_id' },
   columns: {
@@ -188,14 +186,16 @@ export const FAILED_ATTEMPTS = defineTable({
   },
 })
 
+export const OPEN_OUTBOX: OpenRows = { column: 'status', values: ['PENDING', 'ACKED'] }
+
 export const DISPATCH_OUTBOX = defineTable({
   name: 'dispatch_outbox',
   key: ['run_id', 'task_key', 'attempt'],
-  residency: 'while_open',
+  residency: { while_open: OPEN_OUTBOX },
   bloom: true,
   expiry: { column: 'closed_at', keep_for: 'outbox_days' },
   times: ['closed_at'],
-  cold: { by: { column: 'closed_at' }, found_by: 'run_id', never: { column: 'status', values: ['PENDING', 'ACKED'] } },
+  cold: { by: { column: 'closed_at' }, found_by: 'run_id', never: OPEN_OUTBOX },
   columns: {
     run_id: column.string,
     task_key: column.string,

@@ -105,12 +105,15 @@ export type Cold = {
   /** The column of the key that filters of cold parts hold: whoever looks for a row of them knows its value. */
   readonly found_by: string
   /** Of rows that are not over: no cold row has one of these values. */
-  readonly never?: { readonly column: string; readonly values: readonly string[] }
+  readonly never?: OpenRows
 }
 
-/** `whole`: every row is in the turn's memory, so a missing one is absent. `while_open`: the rows that are not over
- *  (`isHot`), the others are looked up. `on_disk`: looked up when an event names them. */
-type Residency = 'whole' | 'while_open' | 'on_disk'
+/** `whole`: every row is in the turn's memory, so a missing one is absent. `while_open`: the rows that are not over, the others are
+ *  looked up. `with_run`: those of a run that is not over. `on_disk`: looked up when an event names them. */
+type Residency = 'whole' | 'with_run' | 'on_disk' | { readonly while_open: OpenRows }
+
+/** Rows that have one of these values are not over. */
+export type OpenRows = { readonly column: string; readonly values: readonly string[] }
 
 export type RowOf<T> = T extends Table<string, infer C, infer _K> ? RowOfColumns<C> & RowStamp : never
 

@@ -97,13 +97,15 @@ function createSlots() {
 
   /** Whether the row stays in memory after the next settle. Tasks and edges stay with their run. */
   function belongsInHot(table: TableName, row: AnyRow): boolean {
-    switch (TABLES[table].residency) {
+    const { residency } = TABLES[table]
+    if (typeof residency === 'object') return isOpenRow(residency.while_open, row)
+    switch (residency) {
       case 'whole':
         return table !== 'pools' || (row as Rows['pools']).expires_at === null
       case 'on_disk':
         return false
-      case 'while_open':
-        return table === 'tasks' || table === 'dep_satisfaction' ? index.isOpen((row as TaskRow).run_id) : isOpenRow(table, row)
+      case 'with_run':
+        return index.isOpen((row as TaskRow).run_id)
     }
   }
 
@@ -190,8 +192,8 @@ export function createWorkingSet(startingTotal: number): WorkingSet {
 
   /** Whatever is not there is absent. */
   function isKnownAsWhole(table: TableName, key: RowKey): boolean {
-    if (table === 'tasks' || table === 'dep_satisfaction') return isWholeRun(String(key[0]))
-    return TABLES[table].residency === 'whole'
+    const { residency } = TABLES[table]
+    return residency === 'with_run' ? isWholeRun(String(key[0])) : residency === 'whole'
   }
 
   function touchedRows(isWanted: (slot: Slot) => boolean): ChangedRows {

@@ -2,7 +2,7 @@
 
 import type { Selector } from '../events/value.js'
 import { readList } from '../ledger/lists.js'
-import type { DispatchOutboxRow, TaskRow } from '../projections/run-table.js'
+import { type DispatchOutboxRow, OPEN_OUTBOX, type TaskRow } from '../projections/run-table.js'
 import { keyText } from '../projections/tables.js'
 import type { ObjectStore } from '../storage/object-store.js'
 import type { View } from './reader.js'
@@ -17,7 +17,7 @@ export const isWithQueue = ({ status, port }: Pick<DispatchOutboxRow, 'status' |
   status === 'ACKED' && port === 'CLOUD_TASKS'
 
 export async function readUnstarted(view: View): Promise<readonly Unstarted[]> {
-  const where = [{ column: 'status', in: ['PENDING', 'ACKED'] }] as const
+  const where = [{ column: OPEN_OUTBOX.column, in: OPEN_OUTBOX.values }]
   const outbox = (await view.few('dispatch_outbox', where)).slice(0, UNSTARTED_MAX)
   const tasks = await view.rows(
     'tasks',

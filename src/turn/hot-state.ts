@@ -4,6 +4,7 @@
 import { canonicalJson } from '../core/canonical.js'
 import type { EndedRun } from '../projections/ended-runs.js'
 import type { DepSatisfactionRow, TaskRow } from '../projections/run-table.js'
+import type { OpenRows } from '../projections/table.js'
 import { type AnyRow, type ChangedRows, keyTextOfRow, type LooseRow, TABLE_NAMES, TABLES, type TableName } from '../projections/tables.js'
 import { createWorkingSet, type WorkingSet } from '../projections/working-set.js'
 import { pageOfScan, pagesOfScans } from '../tables/keyset.js'
@@ -19,9 +20,6 @@ import type { Condition, Scan } from '../tables/table-files.js'
 const RUNS_PER_QUERY = 200
 const PAGE_ROWS = 50_000
 
-const OPEN_RUN_STATES = ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING'] as const
-const OPEN_OUTBOX_STATUSES = ['PENDING', 'ACKED'] as const
-
 export async function loadHotState(tables: TableStore, snapshot: Snapshot): Promise<WorkingSet> {
   const rows = createWorkingSet(snapshot.revision.applied_total)
   // What is hot is never cold: no sub-list is opened, whatever is asked for.
@@ -29,18 +27,22 @@ export async function loadHotState(tables: TableStore, snapshot: Snapshot): Prom
     const source = { files: tables.files, table, parts: partsOf(snapshot, table), above: await layersOf(snapshot.overlay, table) }
     rows.follow(table, await readAll(table, where, (scan) => loadPage({ ...source, scan })))
   }
-  for (const table of TABLE_NAMES) if (TABLES[table].residency === 'whole') await load(table, [])
-  await load('runs', [{ column: 'state', in: OPEN_RUN_STATES }])
-  await load('dispatch_outbox', [{ column: 'status', in: OPEN_OUTBOX_STATUSES }])
-  await load('asset_definitions', [{ column: 'state', is: '=', value: 'CURRENT' }])
+  const withRun: TableName[] = []
+  for (const table of TABLE_NAMES) {
+    const { residency } = TABLES[table]
+    if (residency === 'whole') await load(table, [])
+    else if (residency === 'with_run') withRun.push(table)
+    else if (residency !== 'on_disk') await load(table, [openCondition(residency.while_open)])
+  }
   const openRuns = rows.hotRows('runs').map(({ run_id }) => run_id)
   for (let start = 0; start < openRuns.length; start += RUNS_PER_QUERY) {
     const ofTheseRuns: Condition[] = [{ column: 'run_id', in: openRuns.slice(start, start + RUNS_PER_QUERY) }]
-    await load('tasks', ofTheseRuns)
-    await load('dep_satisfaction', ofTheseRuns)
+    for (const table of withRun) await load(table, ofTheseRuns)
   }
   return rows
 }
+
+const openCondition = ({ column, values }: OpenRows): Condition => ({ column, in: values })
 
 /** All of a run that is over, which memory does not hold. */
 export function endedRunIn(

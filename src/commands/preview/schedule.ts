@@ -11,6 +11,7 @@ import {
 import { dueOf } from '../../controllers/schedule-due.js'
 import { OWED_SPANS_KEPT_MAX } from '../../core/limits.js'
 import { instantText } from '../../core/time.js'
+import { OPEN_RUNS } from '../../projections/run-table.js'
 import { owedAfter } from '../../projections/schedule-owed.js'
 import type { ScheduleStateRow } from '../../projections/schedule-table.js'
 import { ticksOf } from '../../projections/schedule-ticks.js'
@@ -65,12 +66,10 @@ export async function previewSchedule(view: View, schedule: Schedule, at_ms: num
   return { decisions, held_count: heldCount(schedule, at_ms) }
 }
 
-const OPEN_RUN_STATES = ['PENDING', 'PLANNED', 'RUNNING', 'CANCELLING'] as const
-
 async function contextOf(view: View, { definition }: Schedule, now: number): Promise<DecisionContext> {
   const graph = await readAssetGraph(view)
   const { schedule_id, overlap_policy } = definition
-  const where = [{ column: 'schedule_id', is: '=', value: schedule_id } as const, { column: 'state', in: OPEN_RUN_STATES }]
+  const where = [{ column: 'schedule_id', is: '=', value: schedule_id } as const, { column: OPEN_RUNS.column, in: OPEN_RUNS.values }]
   const active = overlap_policy === 'SKIP' ? await view.few('runs', where) : []
   const run_id = firstRunOf(active)
   return { now, openTick: (row) => openTick(row, graph), activeRunOf: () => run_id }
