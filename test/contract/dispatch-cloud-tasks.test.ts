@@ -62,7 +62,7 @@ describe('the port of Cloud Tasks', () => {
     fake.faults(() => undefined)
     fake.calls.length = 0
     await client?.close()
-    client = openTasksClient({ project: PARENT.project, endpoint: fake.endpoint, timeout_ms: 400 })
+    client = openTasksClient({ project: PARENT.project, endpoint: fake.endpoint })
   })
   afterAll(() => client.close())
 
@@ -96,8 +96,15 @@ describe('the port of Cloud Tasks', () => {
     expect(fake.calls).toHaveLength(2)
   })
 
+  test('answers a queue that does not answer in its own words, and asks once', async () => {
+    const impatient = openTasksClient({ project: PARENT.project, endpoint: fake.endpoint, timeout_ms: 1_000 })
+    fake.faults(() => ({ when: 'hang' }))
+    const answers = await send(openPort({ client: impatient })).finally(() => impatient.close())
+    expect(answers).toMatchObject([{ answer: 'UNREACHABLE' }])
+    expect(fake.calls).toHaveLength(1)
+  })
+
   test.each([
-    ['a queue that does not answer', () => ({ when: 'hang' }) as const, 'UNREACHABLE'],
     ['a queue that is not there just now', () => ({ code: status.UNAVAILABLE, when: 'before' }) as const, 'UNREACHABLE'],
     ['a permission that is missing', () => ({ code: status.PERMISSION_DENIED, when: 'before' }) as const, 'BLOCKED'],
     ['too much', () => ({ code: status.RESOURCE_EXHAUSTED, when: 'before' }) as const, 'BUSY'],
