@@ -71,7 +71,7 @@ const MAY_IMPORT = {
     'api/contract',
     'workflows/contract',
   ],
-  workflows: ['core/ids', 'core/names', 'core/limits', 'core/time', 'activities'],
+  workflows: ['core/ids', 'core/names', 'core/limits', 'core/page-text', 'core/time', 'activities'],
   sdk: ['core', 'partitions', 'api/contract', 'oidc'],
   'api/contract': ['core', 'events'],
   api: ['core', 'events', 'partitions', 'readers', 'commands', 'workflows/contract', 'oidc'],

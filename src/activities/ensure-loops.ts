@@ -5,10 +5,8 @@
 import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
 import { defineSearchAttributeKey, type SignalDefinition } from '@temporalio/common'
 import type { Scope } from '../core/ids.js'
-import { LOOP_SIGNALS_AT_ONCE, WORKSPACE_TURNS_A_RUN } from '../core/loop-limits.js'
+import { LOOP_SIGNALS_AT_ONCE } from '../core/loop-limits.js'
 import { isLoopsQueue, type LoopKind, taskQueues, type WorkspaceLoopKind, workflowId } from '../core/names.js'
-import { cutText } from '../core/text.js'
-import type { ScheduleDefinitionRow } from '../projections/schedule-table.js'
 import type { Schedule } from '../readers/schedules.js'
 import {
   drainSignal,
@@ -19,14 +17,13 @@ import {
   WORKFLOW_TYPES,
   type WorkspaceLoopInput,
 } from '../workflows/contract.js'
-import { cronText } from './schedules/report.js'
-import { isStale, type ListedLoop } from './schedules/stale.js'
+import type { EntityDescription } from './entities/kind.js'
+import { SCHEDULE_KIND } from './entities/schedule.js'
+import { isStale, type ListedLoop } from './entities/stale.js'
 
 export type LoopsDeps = {
   readonly client: Client
   readonly scope: Scope
-  /** Of the workspace's own loop `WORKSPACE_TURNS_A_RUN` where nobody says otherwise, of others as many as Temporal suggests. */
-  readonly turns_max?: number
 }
 
 type EnsureDeps = LoopsDeps & {
@@ -72,12 +69,12 @@ async function startMissing(deps: EnsureDeps, running: ReadonlyMap<string, Liste
   if (deps.schedules === undefined) return started
   const { read, now } = deps.schedules
   await eachOf(await read(), LOOP_SIGNALS_AT_ONCE, async (schedule) => {
-    const { definition, state } = schedule
-    const id = workflowId(scope, 'schedule', definition.schedule_id)
+    const entity = SCHEDULE_KIND.describe(schedule)
+    const id = workflowId(scope, 'schedule', entity.entity_id)
     const listed = running.get(id)
     if (listed === undefined) {
-      if (state.status !== 'REMOVED' && (await startScheduleLoop(deps, definition))) started.push('schedule')
-    } else if (isStale(listed, schedule, now())) await pokeSchedule(deps, definition.schedule_id)
+      if (!entity.is_over && (await startScheduleLoop(deps, entity))) started.push('schedule')
+    } else if (isStale(SCHEDULE_KIND, listed, schedule, now())) await pokeSchedule(deps, entity.entity_id)
   })
   return started
 }
@@ -114,11 +111,10 @@ async function signalLoop<Args extends unknown[]>(
 const queryOf = ({ tenant_id, workspace_id }: Scope): string =>
   `ServoTenant = "${tenant_id}" AND ServoWorkspace = "${workspace_id}" AND ExecutionStatus = "Running"`
 
-function startLoop(deps: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> {
-  const { client, scope, timings } = deps
-  const turns_max = deps.turns_max ?? (kind === 'workspace' ? WORKSPACE_TURNS_A_RUN : undefined)
-  const common = { v: 1, ...scope, timings, last_error: null, ...(turns_max === undefined ? {} : { turns_max }) } as const
-  const input: WorkspaceLoopInput | MaintenanceLoopInput = kind === 'workspace' ? { ...common, missed: [], failures: 0 } : common
+function startLoop({ client, scope, timings }: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> {
+  const common = { v: 1, ...scope, last_error: null } as const
+  const input: WorkspaceLoopInput | MaintenanceLoopInput =
+    kind === 'workspace' ? { ...common, missed: [], failures: 0 } : { ...common, timings }
   return start(client, {
     kind,
     id: workflowId(scope, kind),
@@ -131,31 +127,19 @@ function startLoop(deps: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> 
 
 /** false: it runs already. */
 export function startScheduleLoop(
-  { client, scope, turns_max }: LoopsDeps,
-  definition: Pick<ScheduleDefinitionRow, 'schedule_id' | 'schedule_name' | 'cron_expressions' | 'timezone'>,
+  { client, scope }: LoopsDeps,
+  { entity_id: schedule_id, summary }: Pick<EntityDescription, 'entity_id' | 'summary'>,
 ): Promise<boolean> {
-  const { schedule_id, schedule_name, timezone } = definition
-  const input: ScheduleLoopInput = {
-    v: 1,
-    ...scope,
-    schedule_id,
-    commands: [],
-    failures: 0,
-    last_error: null,
-    ...(turns_max === undefined ? {} : { turns_max }),
-  }
+  const input: ScheduleLoopInput = { v: 1, ...scope, schedule_id, commands: [], failures: 0, last_error: null }
   return start(client, {
     kind: 'schedule',
     id: workflowId(scope, 'schedule', schedule_id),
     task_queue: taskQueues(scope).loops,
     input,
     attributes: searchAttributes(scope, 'schedule', schedule_id),
-    summary: cutText(`${schedule_name}: ${cronText(definition)} (${timezone})`, SUMMARY_CHARACTERS_MAX),
+    summary,
   })
 }
-
-/** Temporal takes 200 bytes; crons and zones are ASCII, and names too. */
-const SUMMARY_CHARACTERS_MAX = 200
 
 type Start = {
   readonly kind: LoopKind & keyof typeof WORKFLOW_TYPES

@@ -25,6 +25,8 @@ it('leaves no listener behind with a hand-over, however it ends', async () => {
     clock: { now: () => T0, elapsed: () => 0, sleep: async () => undefined },
     turn: undefined as never,
     hand_over: { onPublish: () => undefined, sweep: () => sweep(), settled: async () => undefined },
+    pages: undefined as never,
+    timings: { backstop_ms: 1, backstop_ms_max: 1 },
     stopping: stopping.signal,
     overdue: new AbortController().signal,
   })

@@ -2,22 +2,28 @@
 
 import { Context } from '@temporalio/activity'
 import type { Scope } from '../core/ids.js'
+import { MERGE_DUE_DELTAS } from '../core/limits.js'
+import { WORKSPACE_TURNS_A_RUN } from '../core/loop-limits.js'
 import { type Clock, ceilTo, instantText, SECOND_MS } from '../core/time.js'
 import { isOver } from '../projections/state-machine.js'
 import type { WorkingSet } from '../projections/working-set.js'
 import type { Turn, TurnAnswer } from '../turn/turn.js'
-import type { TurnCall, TurnReport } from '../workflows/contract.js'
+import type { TurnCall, TurnReport, WorkspaceSettings } from '../workflows/contract.js'
 import { beforeAbort, withAnySignal } from './aborts.js'
 import { explained } from './failures.js'
 import type { HandOver } from './hand-over.js'
 import { leaveOn, leaving } from './leave.js'
 import { servedScope } from './served-scope.js'
+import type { WorkspacePages } from './workspace-page.js'
 
 export type WorkspaceActivityDeps = {
   readonly scope: Scope
   readonly clock: Clock
   readonly turn: Turn
   readonly hand_over: HandOver
+  readonly pages: Pick<WorkspacePages, 'page'>
+  /** How long an idle loop waits before it looks by itself. */
+  readonly timings: Pick<WorkspaceSettings, 'backstop_ms' | 'backstop_ms_max'>
   /** Aborted when this process is about to end: what goes on for long leaves itself to the next one. */
   readonly stopping: AbortSignal
   /** Aborted some seconds later: a turn that has not ended by then waits for a store that does not answer. */
@@ -32,7 +38,10 @@ const LEFT_MS = SECOND_MS
 export const SWEEP_EVERY_MS = 2 * SECOND_MS
 
 export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
-  const { turn, clock, hand_over, stopping, overdue } = deps
+  const { turn, clock, hand_over, pages, stopping, overdue } = deps
+  const { backstop_ms, backstop_ms_max } = deps.timings
+  const settings: WorkspaceSettings = { backstop_ms, backstop_ms_max, turns_max: WORKSPACE_TURNS_A_RUN }
+  const isMergeToSay = createMergeReminder()
   return {
     async turn({ missed, ...scope }: TurnCall): Promise<TurnReport> {
       servedScope(deps, scope)
@@ -40,8 +49,20 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
         explained(async () => {
           const answer = await leaveOn(overdue, () => turn.run({ missed }))
           const { processed_at, wake_in_ms, sequence, published_count, more, merge_due } = answer
-          const wake_at = wake_in_ms === null ? null : instantText(processed_at + wake_in_ms)
-          return { sequence, published_count, more, merge_due, wake_in_ms: waitMs(answer), wake_at, ...countsOf(turn.workspace().rows) }
+          const wake_at = wake_in_ms === null ? null : processed_at + wake_in_ms
+          const { rows } = turn.workspace()
+          return {
+            sequence,
+            published_count,
+            more,
+            merge_due,
+            poke_maintenance: isMergeToSay(answer),
+            wake_in_ms: waitMs(answer),
+            wake_at: wake_at === null ? null : instantText(wake_at),
+            ...countsOf(rows),
+            page: pages.page(rows, wake_at),
+            settings,
+          }
         }),
       )
     },
@@ -69,6 +90,21 @@ export function createWorkspaceActivities(deps: WorkspaceActivityDeps) {
       if (left === 0) return true
     }
     return false
+  }
+}
+
+/** Whether maintenance is to be poked: once when a merge falls due, and again only as many revisions later, because a merge takes many
+ *  turns. Another process may say it once more, which costs a look. */
+function createMergeReminder(): (answer: Pick<TurnAnswer, 'merge_due' | 'sequence'>) => boolean {
+  let said_at: number | null = null
+  return ({ merge_due, sequence }) => {
+    if (!merge_due) {
+      said_at = null
+      return false
+    }
+    if (said_at !== null && sequence < said_at + MERGE_DUE_DELTAS) return false
+    said_at = sequence
+    return true
   }
 }
 

@@ -7,25 +7,27 @@ import { askHealth, isAnyOut, watchApi } from '../activities/api-watch.js'
 import { createCancelPush } from '../activities/cancel-push.js'
 import type { DispatchPort } from '../activities/dispatch.js'
 import { ensureLoops, type LoopsDeps, pokeSchedule, pokeWorkspace, startScheduleLoop } from '../activities/ensure-loops.js'
+import { createAsk } from '../activities/entities/ask.js'
+import { createEntityPokes } from '../activities/entities/pokes.js'
+import { SCHEDULE_KIND } from '../activities/entities/schedule.js'
 import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
 import { createActivities } from '../activities/index.js'
 import { keepEnsured } from '../activities/keep-ensured.js'
 import { createPoker } from '../activities/poke.js'
-import { createAsk } from '../activities/schedules/ask.js'
-import { createSchedulePokes } from '../activities/schedules/pokes.js'
 import { signalWorkspace } from '../activities/signal-workspace.js'
 import { postSigned } from '../activities/signed-post.js'
+import { createWorkspacePages } from '../activities/workspace-page.js'
 import { isOperatingError } from '../core/errors.js'
 import { LOOP_SIGNALS_AT_ONCE, SETTLE_MS_MAX, TEMPORAL_LOOK_MS_MAX, TURN_ENDS_MS_MAX } from '../core/loop-limits.js'
 import { type TaskQueues, taskQueues } from '../core/names.js'
 import { createCurrent } from '../readers/current.js'
-import { SCHEDULE_READS } from '../readers/schedules.js'
 import type { AutomationMetrics } from '../telemetry/automation-metrics.js'
 import type { Health } from '../telemetry/health.js'
 import type { Tracing } from '../telemetry/tracing.js'
 import { createReconcile } from '../turn/controllers.js'
 import { keepFollowing } from '../turn/keep-following.js'
 import { createTurn, type Turn } from '../turn/turn.js'
+import type { PublishReport } from '../turn/watch.js'
 import type { LoopTimings } from '../workflows/contract.js'
 import { clockUntil } from './clock.js'
 import { createClosers } from './closers.js'
@@ -85,8 +87,13 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     })
     const { namespace } = config.temporal
     const identity = workerIdentity(config.workspace.store)
+    // Where the store does not answer now, the workers keep as many loops as is usual.
+    const loop_count = await work.schedules.read().then(
+      ({ length }) => length,
+      () => 0,
+    )
     const startOn = (queues: TaskQueues) =>
-      startWorkers({ connection, namespace, identity, queues, activities: work.activities, workflows: parts.workflows })
+      startWorkers({ connection, namespace, identity, queues, loop_count, activities: work.activities, workflows: parts.workflows })
     const workers = await needingTemporal(config.temporal, () => startOn(taskQueues(deps.scope)))
     const moving = serveMovingQueues({ start: startOn, log })
     const ensuring = keepLoops({ ...parts, loops, moving, schedules: work.schedules, closed: closing.signal })
@@ -148,7 +155,7 @@ type WorkParts = SessionParts & {
 }
 
 /** The turn, and what follows from each of its publishes: attempts go to workers, and cancels after them. */
-function createWork({ config, deps, port, appender, tracing, loops, metrics, health, log, closed, overdue }: WorkParts) {
+function createWork({ config, deps, port, appender, tracing, loops, timings, metrics, health, log, closed, overdue }: WorkParts) {
   const { worker_secrets, secrets, api_url } = config
   const clock = clockUntil(deps.clock, closed)
   const reader = openReader(deps, log)
@@ -172,13 +179,19 @@ function createWork({ config, deps, port, appender, tracing, loops, metrics, hea
       postSigned({ clock: deps.clock, worker_secrets }, url, request, { ...deps.scope, location_name }),
     log,
   })
-  const schedule_pokes = createSchedulePokes({
-    start: (definition) => startScheduleLoop(loops, definition),
+  const schedule_pokes = createEntityPokes({
+    kind: SCHEDULE_KIND,
+    start: (entity) => startScheduleLoop(loops, entity),
     poke: (schedule_id) => pokeSchedule(loops, schedule_id),
     at_once: LOOP_SIGNALS_AT_ONCE,
     clock,
     log,
   })
+  const pages = createWorkspacePages()
+  const onPublished = (report: PublishReport) => {
+    metrics.published(report)
+    pages.onPublished(report)
+  }
   const api_watch = watchApi({ clock, ask: askHealth(api_url), isNeeded: () => isAnyOut(turn.workspace()), log, stopping: closed })
   const turn: Turn = createTurn({
     ...turnDeps(deps, appender, log),
@@ -189,15 +202,24 @@ function createWork({ config, deps, port, appender, tracing, loops, metrics, hea
       cancel_push.onPublish(workspace)
       schedule_pokes.onPublish(workspace, changed)
     },
-    watch: { onPublished: metrics.published, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
+    watch: { onPublished, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
     tracing,
   })
   const onFollowed = (error: unknown) => health.report('rows', error === undefined ? undefined : storeTrouble(error))
   const following = keepFollowing({ clock, closed, turn, log, onFollowed })
   const calls = { current, ask: createAsk({ current, poke, stopping: closed }), submit, secrets }
   return {
-    activities: createActivities({ ...turnDeps(deps, appender, log), turn, hand_over, stopping: closed, overdue, ...calls }),
-    schedules: { read: async () => SCHEDULE_READS.readAll(await current.latest()), now: () => appender.now() },
+    activities: createActivities({
+      ...turnDeps(deps, appender, log),
+      turn,
+      hand_over,
+      pages,
+      timings,
+      stopping: closed,
+      overdue,
+      ...calls,
+    }),
+    schedules: { read: async () => SCHEDULE_KIND.readAll(await current.latest()), now: () => appender.now() },
     /** What is on its way has arrived, and nobody asks any more. */
     async settled() {
       await hand_over.settled()

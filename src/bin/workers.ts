@@ -4,7 +4,7 @@
 import { fileURLToPath } from 'node:url'
 import { type NativeConnection, TransportError, Worker, type WorkerOptions } from '@temporalio/worker'
 import type { Activities } from '../activities/index.js'
-import { SCHEDULE_CALLS_AT_ONCE } from '../core/loop-limits.js'
+import { cachedLoops, ENTITY_CALLS_AT_ONCE } from '../core/loop-limits.js'
 import type { TaskQueues } from '../core/names.js'
 
 /** The workflows, bundled ahead: a path, or the code itself in tests. */
@@ -16,6 +16,8 @@ export type WorkerParts = {
   /** Of the process and its store, as Temporal shows it. */
   readonly identity: string
   readonly queues: TaskQueues
+  /** Loops of the workspace, as far as is known. */
+  readonly loop_count: number
   readonly activities: Activities
   readonly workflows: Workflows | undefined
 }
@@ -34,9 +36,6 @@ const SHUTDOWN_GRACE_MS = 10_000
 /** Just below SESSION_CLOSE_MS_MAX. By then the SDK finalizes its core while calls to it are under way, and fails with that instead of
  *  the cause; on a machine that is busy with other work the polls alone were seen to take more than 15 s to end. */
 const SHUTDOWN_FORCE_MS = 25_000
-/** Loops of one workspace: of a thousand schedules, and a few. One that is not kept is replayed from its history with each
- *  look; each that is takes some 0.1 MB. */
-const CACHED_WORKFLOWS_MAX = 1_100
 /** How long a step of a loop waits for the process that has the loop in its memory. That one may be dead, and another can
  *  read the loop's history within a moment. */
 const STICKY_WAIT_MS = 3_000
@@ -102,14 +101,14 @@ function drainAfterFault(worker: Worker, onFault: (cause: unknown) => void): voi
   }
 }
 
-function optionsOf({ connection, namespace, identity, queues, activities, workflows = BUNDLE }: WorkerParts): WorkerOptions[] {
+function optionsOf({ connection, namespace, identity, queues, loop_count, activities, workflows = BUNDLE }: WorkerParts): WorkerOptions[] {
   const { turn, handOver, maintain, scheduleTurn } = activities
   const common = { connection, namespace, identity, shutdownGraceTime: SHUTDOWN_GRACE_MS, shutdownForceTime: SHUTDOWN_FORCE_MS }
   return [
     {
       ...common,
       taskQueue: queues.loops,
-      maxCachedWorkflows: CACHED_WORKFLOWS_MAX,
+      maxCachedWorkflows: cachedLoops(loop_count),
       stickyQueueScheduleToStartTimeout: STICKY_WAIT_MS,
       ...workflows,
     },
@@ -120,7 +119,7 @@ function optionsOf({ connection, namespace, identity, queues, activities, workfl
       ...common,
       taskQueue: queues.calls,
       activities: { scheduleTurn },
-      maxConcurrentActivityTaskExecutions: SCHEDULE_CALLS_AT_ONCE,
+      maxConcurrentActivityTaskExecutions: ENTITY_CALLS_AT_ONCE,
     },
     { ...common, taskQueue: queues.work, activities: { handOver, maintain }, maxConcurrentActivityTaskExecutions: 10 },
   ]

@@ -2,24 +2,39 @@
 
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from './time.js'
 
-/** After an instant, until a schedule's loop looks for itself: by then the turn that decided it is published, as a rule, and
+/** After an instant, until the loop of an entity looks for itself: by then the turn that decided it is published, as a rule, and
  *  the look costs that turn nothing. A loop that finds nothing decided calls for a turn. */
-export const SCHEDULE_LOOK_AFTER_MS = 2 * SECOND_MS
+export const ENTITY_LOOK_AFTER_MS = 2 * SECOND_MS
 /** Loops that are due at one instant look one after the other, this far apart: a dev server on two cores carries about 160
  *  looks a second, and half of it is left to the turn and to what it starts. */
-export const SCHEDULE_LOOK_APART_MS = 12
-/** Of every-minute schedules each is looked at before it fires again. */
-export const SCHEDULE_LOOK_SPREAD_MS_MAX = 45 * SECOND_MS
-/** A schedule that fires every second changes its page this often. */
-export const SCHEDULE_LOOK_EVERY_MS_MIN = 5 * SECOND_MS
+export const ENTITY_LOOK_APART_MS = 12
+export const ENTITY_LOOK_SPREAD_MS_MAX = 45 * SECOND_MS
+/** An entity that fires more often than this does it too often for a look after each fire, which costs three paid actions of Temporal
+ *  Cloud. In lists, its next fire may be this far off. */
+export const ENTITY_OFTEN_MS = 5 * MINUTE_MS
+/** How often the loop of such an entity looks: 144 times a day at three actions, and a thousand of them stay below 450,000 actions a day.
+ *  Every five minutes, the attribute that lists show would cost half an action more for each look: 730,000. */
+export const ENTITY_LOOK_OFTEN_MS = 10 * MINUTE_MS
 /** What is paused, far away or unknown is looked at all the same: a poke may have been lost. */
-export const SCHEDULE_LOOK_EVERY_MS_MAX = 6 * HOUR_MS
+export const ENTITY_LOOK_EVERY_MS_MAX = 6 * HOUR_MS
+/** Until a loop looks again for an entity that is not there yet. */
+export const ENTITY_WAITING_MS = MINUTE_MS
+/** Looks of a loop before it begins a new run. After a restart every loop is replayed: fifty looks are some 600 events, where Temporal
+ *  would suggest a new run at 4,096. */
+export const ENTITY_LOOKS_A_RUN = 50
 /** How long a call waits for a turn; beyond it the loop says that none came, and backs off. */
-export const SCHEDULE_CALL_WAIT_MS_MAX = 20 * SECOND_MS
-/** Fires that a loop's page names. */
+export const ENTITY_CALL_WAIT_MS_MAX = 20 * SECOND_MS
+/** Fires that the page of a schedule's loop names. */
 export const SCHEDULE_FIRES_SHOWN = 5
 /** Calls that wait in one process: as many as may be due at one instant, and each holds next to nothing. */
-export const SCHEDULE_CALLS_AT_ONCE = 1_000
+export const ENTITY_CALLS_AT_ONCE = 1_000
+/** Loops that a process keeps in memory, some 0.1 MB each. One that is not kept is replayed from its history with each look, so all
+ *  loops of the workspace are kept, and a quarter more for those that come while the process lives; of very many the process keeps a
+ *  gigabyte, and the others are replayed, which is short (ENTITY_LOOKS_A_RUN). */
+export const CACHED_LOOPS_MIN = 1_100
+export const CACHED_LOOPS_MAX = 10_000
+export const cachedLoops = (loop_count: number): number =>
+  Math.min(CACHED_LOOPS_MAX, Math.max(CACHED_LOOPS_MIN, Math.ceil(loop_count * 1.25)))
 /** Loops that one process starts or pokes at the same time: half of what a dev server takes before others wait for it. */
 export const LOOP_SIGNALS_AT_ONCE = 16
 /** Turns of a workspace's loop before it begins anew. A poke that comes just then takes the new beginning back, and the loop is

@@ -54,7 +54,7 @@ export const SEARCH_ATTRIBUTES = {
 /** One of each in a workspace. */
 export type WorkspaceLoopKind = 'workspace' | 'maintenance'
 /** One for each entity. */
-type EntityLoopKind = 'schedule' | 'sensor' | 'backfill'
+export type EntityLoopKind = 'schedule' | 'sensor' | 'backfill'
 export type LoopKind = WorkspaceLoopKind | EntityLoopKind
 
 /** Ids and names have no slash, so no two loops share an id. */

@@ -4,6 +4,7 @@
 import { EVERY_NOUN, type NounKind } from '../controllers/nouns/every.js'
 import { compareText } from '../core/order.js'
 import { instantMs, stampMs } from '../core/time.js'
+import type { RunRow } from '../projections/run-table.js'
 import { OUTCOME_TALLY } from '../projections/tallies/outcome.js'
 import { type Metric, type Tally, tallyOf } from '../projections/tallies/tally.js'
 import type { WorkingSet } from '../projections/working-set.js'
@@ -16,7 +17,12 @@ export type PublishReport = {
   readonly counts: OutcomeCounts
   /** Of each segment: from its creation to the publish, both by the store's clock. */
   readonly fold_delays_ms: readonly number[]
+  /** The first few that it shows as failed. */
+  readonly failed_runs: readonly RunRow[]
 }
+
+/** As many as a page has room for. */
+const FAILED_RUNS_MAX = 5
 
 export type TurnEnd = {
   readonly outcome: 'published' | 'quiet' | 'failed'
@@ -66,5 +72,11 @@ export function reportOf(rows: WorkingSet, { segments, counts }: Pending, { revi
     tally: tallyOf(TALLIES, rows, { published_at, publishedAt }),
     counts,
     fold_delays_ms: segments.map(({ creation_time }) => Math.max(0, published_at - stampMs(creation_time))),
+    failed_runs: failedRuns(rows),
   }
+}
+
+function failedRuns(rows: WorkingSet): readonly RunRow[] {
+  const failed = rows.changesOf('runs').filter(({ before, after }) => after.state === 'FAILED' && before?.state !== 'FAILED')
+  return failed.slice(0, FAILED_RUNS_MAX).map(({ after }) => after)
 }

@@ -15,13 +15,16 @@ export const mergeDueSignal = defineSignal('merge_due')
  *  names its own. */
 export const drainSignal = defineSignal<[DrainRequest?]>('drain')
 
-/** To a schedule's loop. The UI sends them without an argument, or with whatever somebody typed. */
-export const pauseSignal = defineSignal<[Told?]>('pause')
-export const resumeSignal = defineSignal<[Told?]>('resume')
-export const triggerUpdate = defineUpdate<TriggerAnswer, [TriggerAsked]>('trigger')
+/** To the loop of an entity: commands, each by a signal or by an update that waits for the answer. The UI sends them without an
+ *  argument, or with what was typed into its form. */
+export const pauseSignal = defineSignal<[CommandRequest?]>('pause')
+export const resumeSignal = defineSignal<[CommandRequest?]>('resume')
+export const pauseUpdate = defineUpdate<StatusAnswer, [CommandRequest]>('pause')
+export const resumeUpdate = defineUpdate<StatusAnswer, [CommandRequest]>('resume')
+export const triggerUpdate = defineUpdate<TriggerAnswer, [TriggerRequest]>('trigger')
 
 export const stateQuery = defineQuery<LoopState>('state')
-export const scheduleStateQuery = defineQuery<ScheduleLoopState>('state')
+export const entityStateQuery = defineQuery<EntityLoopState>('state')
 
 export type LoopTimings = {
   /** How long an idle loop waits before it looks by itself; doubled while nothing comes. */
@@ -35,22 +38,25 @@ export type DrainRequest = {
   readonly task_queue?: string
 }
 
-type LoopInput = Scope & {
+export type WorkspaceLoopInput = Scope & {
   readonly v: 1
-  readonly timings: LoopTimings
-  /** Begins anew after this many turns, and not as late as Temporal suggests it. */
-  readonly turns_max?: number
-}
-
-export type WorkspaceLoopInput = LoopInput & {
   readonly missed: readonly string[]
   readonly failures: number
   readonly last_error: string | null
+  /** In the input of an older Servo; its loop keeps both until it begins a new run. Now they come with each answer. */
+  readonly timings?: Pick<LoopTimings, 'backstop_ms' | 'backstop_ms_max'>
+  readonly turns_max?: number
 }
 
-export type MaintenanceLoopInput = LoopInput & { readonly last_error: string | null }
+export type MaintenanceLoopInput = Scope & {
+  readonly v: 1
+  readonly timings: LoopTimings
+  /** Begins a new run after this many turns, and not as late as Temporal suggests it. */
+  readonly turns_max?: number
+  readonly last_error: string | null
+}
 
-/** What a loop knows, for whoever waits for it or looks at it. */
+/** What a loop knows of itself. */
 export type LoopState = {
   /** Turns begun in this run of the workflow. */
   readonly turns: number
@@ -74,6 +80,25 @@ export type TurnReport = {
   readonly waiting_tasks: number
   /** Attempts that are out and have not started. */
   readonly unstarted: number
+  /** Absent in what an older activity answers, as are all that follow. A merge is due, and maintenance has not been poked lately. */
+  readonly poke_maintenance?: boolean
+  readonly settings?: WorkspaceSettings
+  readonly page?: WorkspacePage
+}
+
+/** They come with each answer, so that a release can change them; nothing of them is carried to the next run. */
+export type WorkspaceSettings = Pick<LoopTimings, 'backstop_ms' | 'backstop_ms_max'> & {
+  /** A new run begins after this many turns. */
+  readonly turns_max: number
+}
+
+/** Lines for the page, each list bounded. */
+export type WorkspacePage = {
+  /** Why the next turn is due. */
+  readonly due: string | null
+  readonly failed_runs: readonly string[]
+  /** Schedules in ERROR. */
+  readonly failing_schedules: readonly string[]
 }
 
 export type MaintenanceReport = {
@@ -89,69 +114,91 @@ export type MaintenanceReport = {
 export type TurnCall = Scope & { readonly missed: readonly string[] }
 export type MaintenanceCall = Scope & { readonly merge: boolean; readonly collect: boolean }
 
-/** What comes with a signal. None of it has to be there: the same `request_id` again is the same command. */
-export type Told = { readonly request_id?: string; readonly requested_by?: string; readonly reason?: string }
+/** What comes with any command. None of it has to be there: the same `request_id` again is the same command. */
+export type CommandRequest = { readonly request_id?: string; readonly requested_by?: string; readonly reason?: string }
 
-export type TriggerAsked = {
-  readonly request_id: string
+export type TriggerRequest = CommandRequest & {
   /** One partition instead of the one that the instant maps to. */
   readonly partition?: string
   /** The instant that the tick is for; none: now. */
   readonly instant?: string
-  readonly requested_by?: string
-  readonly reason?: string
 }
 
 /** A domain error is an answer, and fails nothing. */
-export type TriggerAnswer = { readonly tick_id: string; readonly run_ids: readonly string[] } | { readonly problem: string }
+type CommandProblem = { readonly problem: string }
+export type StatusAnswer = { readonly status: string } | CommandProblem
+export type TriggerAnswer = { readonly tick_id: string; readonly run_ids: readonly string[] } | CommandProblem
+export type CommandAnswer = StatusAnswer | TriggerAnswer
 
-/** Appended as if the API had been asked: the ledger decides. */
-export type ScheduleCommand =
-  | (Told & { readonly kind: 'pause' | 'resume'; readonly request_id: string })
-  | (TriggerAsked & { readonly kind: 'trigger' })
+/** Appended as if the API had been called: the ledger decides. */
+export type EntityCommand = CommandRequest & { readonly kind: string; readonly request_id: string }
+export type StatusCommand = EntityCommand & { readonly kind: 'pause' | 'resume' }
+export type TriggerCommand = EntityCommand & TriggerRequest & { readonly kind: 'trigger' }
+export type ScheduleCommand = StatusCommand | TriggerCommand
 
-export type ScheduleLoopInput = Scope & {
+export type EntityLoopInput<Command extends EntityCommand = EntityCommand> = Scope & {
   readonly v: 1
-  readonly schedule_id: string
-  readonly turns_max?: number
-  /** What was signalled and is not appended. */
-  readonly commands: readonly ScheduleCommand[]
+  /** What was sent and is not appended. */
+  readonly commands: readonly Command[]
   readonly failures: number
   readonly last_error: string | null
-  /** Shown until the next command. */
+  /** What the last command came to; shown until the next one. */
+  readonly last_command?: string | null
+  readonly numbering?: CommandNumbering
+  /** In the input of an older Servo; its loop keeps it until it begins a new run. */
+  readonly turns_max?: number
   readonly refused?: string | null
 }
 
-export type ScheduleLoopState = LoopState & { readonly status: ScheduleLoopStatus; readonly next_fire_at: string | null }
+/** Names the commands of signals that came without a `request_id` (command-numbers.ts). */
+export type CommandNumbering = { readonly from: string; readonly count: number }
 
-/** ERROR: the last call failed, or the last tick did. WAITING: no such schedule is known, and may be in a moment. */
-export type ScheduleLoopStatus = 'STARTING' | 'WAITING' | 'ACTIVE' | 'PAUSED' | 'ERROR' | 'REMOVED'
+export type ScheduleLoopInput = EntityLoopInput<ScheduleCommand> & { readonly schedule_id: string }
 
-export type ScheduleCall = Scope & { readonly schedule_id: string; readonly commands: readonly ScheduleCommand[] }
+export type EntityLoopState = LoopState & { readonly status: string; readonly next_fire_at: string | null }
 
-/** How a schedule stands: words and instants for its page, made where zones are known. */
-export type ScheduleReport = {
+export type EntityCall<Command extends EntityCommand = EntityCommand> = Scope & { readonly commands: readonly Command[] }
+export type ScheduleCall = EntityCall<ScheduleCommand> & { readonly schedule_id: string }
+
+/** How an entity stands: its page and its timer in words, made where zones are known. */
+export type EntityReport<Status extends string = string> = {
   readonly sequence: number
-  /** REMOVED is the tombstone: it ends the loop, and nothing else does. */
-  readonly status: Exclude<ScheduleLoopStatus, 'STARTING'>
+  readonly status: Status
   /** From the answer on, until the loop is to look again by itself. */
   readonly wake_in_ms: number
   readonly next_fire_at: string | null
-  /** null: the schedule is not known. */
-  readonly shown: ScheduleShown | null
-  /** Of triggers, by request id. */
-  readonly answers: Readonly<Record<string, TriggerAnswer>>
-  /** Why a pause or a resume of this call was not taken: nobody waits for an answer to a signal. */
+  /** Of commands, by request id. */
+  readonly answers: Readonly<Record<string, CommandAnswer>>
+  /** Absent in what an older activity answers, as are all that follow. null: the entity is not known. */
+  readonly page?: EntityPage | null
+  /** What the loop's timer waits for. */
+  readonly timer?: string
+  /** What the last command of this call came to. */
+  readonly last_command?: string
+  /** The run of the workflow that called. */
+  readonly run_id?: string
+  readonly settings?: EntitySettings
+  /** An older activity says it of commands by signal that were not taken. */
   readonly refused?: string | null
 }
 
-export type ScheduleShown = {
-  readonly name: string
-  readonly cron: string
-  readonly timezone: string
-  /** The next few, by the clocks of its zone. */
-  readonly next_fires: readonly string[]
-  readonly last_tick: string | null
-  readonly paused: string | null
+export type EntityPage = {
+  /** Beside the status. */
+  readonly headline: string
+  readonly lines: readonly string[]
+  /** Why the entity is in ERROR. */
   readonly last_error: string | null
 }
+
+/** They come with each answer, so that a release can change them; nothing of them is carried to the next run. */
+export type EntitySettings = {
+  /** A new run begins after this many looks. */
+  readonly looks_max: number
+  /** `ServoNextFireAt` stays as it is where it is no more than this off. */
+  readonly next_fire_slack_ms: number
+}
+
+/** ERROR: the last call failed, or the last tick did. WAITING: no such schedule is known, and may be in a moment. REMOVED is the
+ *  tombstone: it ends the loop, and nothing else does. */
+export type ScheduleLoopStatus = 'WAITING' | 'ACTIVE' | 'PAUSED' | 'ERROR' | 'REMOVED'
+export type ScheduleReport = EntityReport<ScheduleLoopStatus>

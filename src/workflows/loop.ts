@@ -24,17 +24,38 @@ type Drain = {
 export function listenForDrain(onWanted: () => void): Drain {
   const here = wf.workflowInfo().taskQueue
   let target: string | undefined
-  wf.setHandler(drainSignal, (request) => {
-    const task_queue = queueIn(request)
-    // A list that lags sends loops away that have moved already.
-    if (task_queue === here) return
-    target = task_queue ?? target ?? here
-    onWanted()
-  })
+  wf.setHandler(
+    drainSignal,
+    (request) => {
+      const task_queue = queueIn(request)
+      // A list that lags sends loops away that have moved already.
+      if (task_queue === here) return
+      target = task_queue ?? target ?? here
+      onWanted()
+    },
+    { description: 'Begins a new run, on the task queue that it names or on the same one.' },
+  )
   return { isWanted: () => target !== undefined, taskQueue: () => target ?? here }
 }
 
-/** The UI sends whatever somebody typed: on a queue that is none of Servo's no one would look for the loop. */
+/** The names of signals and updates that people send. */
+type KnownNames = { readonly signals: readonly string[]; readonly updates: readonly string[] }
+
+/** Has a signal or an update that the loop does not know shown on its page; the SDK would keep it for a handler that never comes.
+ *  Call it after all other handlers are set, because what waits for them would be unknown. */
+export function listenForUnknown({ signals, updates }: KnownNames, onUnknown: (problem: string) => void): void {
+  const problemOf = (what: string, name: string, known: readonly string[]): string => {
+    const problem = `unknown ${what} ${name.slice(0, NAME_CHARACTERS_MAX)}; known: ${known.length === 0 ? 'none' : known.join(', ')}`
+    onUnknown(problem)
+    return problem
+  }
+  wf.setDefaultSignalHandler((name) => void problemOf('signal', name, signals))
+  wf.setDefaultUpdateHandler(async (name) => ({ problem: problemOf('update', name, updates) }))
+}
+
+const NAME_CHARACTERS_MAX = 60
+
+/** The UI sends what was typed into it: on a queue that is not one of Servo's, no process would look for the loop. */
 function queueIn(request: DrainRequest | undefined): string | undefined {
   const { task_queue } = typeof request === 'object' && request !== null ? request : {}
   return typeof task_queue === 'string' && isLoopsQueue(task_queue) ? task_queue : undefined
@@ -54,13 +75,16 @@ export function setStatus(status: string): void {
   wf.upsertSearchAttributes([{ key: SERVO_STATUS, value: status }])
 }
 
-/** Both in one event. null: it does not fire. */
-export function setNextFire(status: string, next_fire_at: string | null): void {
+/** Both in one event. null: it does not fire. A fire that is at most `slack_ms` off stays: each update is paid. */
+export function setNextFire(status: string, next_fire_at: string | null, slack_ms: number): void {
   const known = wf.workflowInfo().typedSearchAttributes
   const value = next_fire_at === null ? null : new Date(next_fire_at)
-  if (known.get(SERVO_STATUS) === status && (known.get(SERVO_NEXT_FIRE_AT)?.getTime() ?? null) === (value?.getTime() ?? null)) return
+  if (known.get(SERVO_STATUS) === status && isSameFire(known.get(SERVO_NEXT_FIRE_AT) ?? null, value, slack_ms)) return
   wf.upsertSearchAttributes([
     { key: SERVO_STATUS, value: status },
     { key: SERVO_NEXT_FIRE_AT, value },
   ])
 }
+
+const isSameFire = (left: Date | null, right: Date | null, slack_ms: number): boolean =>
+  left === null || right === null ? left === right : Math.abs(left.getTime() - right.getTime()) <= slack_ms

@@ -1,29 +1,56 @@
-// What people read of a loop in the Temporal UI: a line in lists, and a small table on the loop's own page.
+// What people read of a loop in the Temporal UI: short Markdown lines on its page, because versions of the UI before 2.53 show no
+// tables, and a few words beside each timer and each call.
 
-import type { MaintenanceReport, ScheduleCommand, ScheduleLoopStatus, ScheduleReport, TurnReport } from './contract.js'
+import { clockText, markdownText } from '../core/page-text.js'
+import type { EntityCommand, EntityPage, EntityReport, MaintenanceReport, TurnReport } from './contract.js'
 
-type Line = readonly [name: string, value: string]
+/** Why a look is made. */
+export type LookCause = {
+  readonly by: 'start' | 'signal' | 'timer' | 'failure' | 'more'
+  /** Signals and updates since the look before. */
+  readonly pokes: number
+}
 
-const table = (lines: readonly Line[]): string => ['| | |', '|---|---|', ...lines.map(lineText)].join('\n')
-const lineText = ([name, value]: Line): string => `| ${name} | ${value.replaceAll('|', '\\|').replaceAll(/\s*\n\s*/g, ' ')} |`
-const errorLine = (last_error: string | null): readonly Line[] => (last_error === null ? [] : [['last error', last_error]])
+/** `**ACTIVE** · next fire 1 Sep 02:00 Europe/Berlin`, and a line for each of the rest. */
+const details = (status: string, headline: string | undefined, lines: readonly string[]): string =>
+  [
+    `**${status}**${headline === undefined ? '' : ` · ${headline}`}`,
+    ...(lines.length === 0 ? [] : ['']),
+    ...lines.map((line) => `- ${line}`),
+  ].join('\n')
+const errorLines = (last_error: string | null): readonly string[] =>
+  last_error === null ? [] : [`last error: ${markdownText(last_error)}`]
 
 export type WorkspaceStatus = 'STARTING' | 'WORKING' | 'IDLE' | 'ERROR'
 
 export const statusOf = ({ open_runs, more }: TurnReport): WorkspaceStatus => (open_runs > 0 || more ? 'WORKING' : 'IDLE')
 
-export function workspaceDetails(status: WorkspaceStatus, report: TurnReport | undefined, last_error: string | null): string {
-  const known: readonly Line[] =
-    report === undefined
-      ? []
-      : [
-          ['open runs', String(report.open_runs)],
-          ['tasks', tasksText(report)],
-          ['next due', report.wake_at ?? 'nothing: it waits for events'],
-          ['revision', String(report.sequence)],
-        ]
-  return table([['status', status], ...known, ...errorLine(last_error)])
+/** `unknown`: a signal that the loop does not know. */
+type WorkspaceTroubles = { readonly last_error: string | null; readonly unknown: string | null }
+
+/** `now`: the loop's. */
+export function workspaceDetails(
+  status: WorkspaceStatus,
+  report: TurnReport | undefined,
+  { last_error, unknown }: WorkspaceTroubles,
+  now: number,
+): string {
+  const troubles = [...(unknown === null ? [] : [markdownText(unknown)]), ...errorLines(last_error)]
+  if (report === undefined) return details(status, undefined, troubles)
+  const { due = null, failed_runs = [], failing_schedules = [] } = report.page ?? {}
+  const next_due = dueText(report, now)
+  return details(status, report.open_runs === 1 ? '1 open run' : `${report.open_runs} open runs`, [
+    `tasks: ${tasksText(report)}`,
+    next_due === null ? 'next due: nothing, it waits for events' : `next due: ${next_due}${due === null ? '' : `, ${due}`}`,
+    ...failed_runs.map((line) => `failed run: ${line}`),
+    ...failing_schedules.map((line) => `schedule in ERROR: ${line}`),
+    ...troubles,
+    `revision ${report.sequence}`,
+  ])
 }
+
+const dueText = ({ wake_at }: Pick<TurnReport, 'wake_at'>, now: number): string | null =>
+  wake_at === null ? null : `${clockText(Date.parse(wake_at), now)} UTC`
 
 function tasksText({ running_tasks, waiting_tasks, unstarted }: TurnReport): string {
   const parts = [
@@ -34,60 +61,57 @@ function tasksText({ running_tasks, waiting_tasks, unstarted }: TurnReport): str
   return parts.length === 0 ? 'none' : parts.join(', ')
 }
 
-export const waitSummary = (wake_at: string | null): string => (wake_at === null ? 'waits for events' : `next due ${wake_at}`)
+/** What the workspace's timer waits for: what is due, or the backstop that comes before it. */
+export type WorkspaceTimer = { readonly wake_at: string | null; readonly is_backstop: boolean }
 
-export const turnSummary = (turn: number): string => `turn ${turn}`
+export function timerSummary({ wake_at, is_backstop }: WorkspaceTimer, now: number): string {
+  const next_due = dueText({ wake_at }, now)
+  if (next_due === null) return 'backstop: waits for events'
+  return is_backstop ? `backstop: next due ${next_due}` : `next due ${next_due}`
+}
+
+export const turnSummary = (cause: LookCause, { wake_at, is_backstop }: WorkspaceTimer, now: number): string =>
+  `turn: ${causeText(cause, is_backstop || wake_at === null ? 'backstop' : `due ${clockText(Date.parse(wake_at), now)} UTC`)}`
 
 export type MaintenanceStatus = 'STARTING' | 'IDLE' | 'ERROR'
 
 export function maintenanceDetails(status: MaintenanceStatus, report: MaintenanceReport | undefined, last_error: string | null): string {
-  const known: readonly Line[] =
+  const lines =
     report === undefined
       ? []
       : [
-          ['files merged', String(report.merged_files)],
-          ['files removed', String(report.collected_files)],
-          ['segments packed', String(report.packed_segments ?? 0)],
-          ['late segments', String(report.missed.length)],
+          `files merged: ${report.merged_files}`,
+          `files removed: ${report.collected_files}`,
+          `segments packed: ${report.packed_segments ?? 0}`,
+          `late segments: ${report.missed.length}`,
         ]
-  return table([['status', status], ...known, ...errorLine(last_error)])
+  return details(status, undefined, [...lines, ...errorLines(last_error)])
 }
 
-/** What people have signalled, or the number of the call. */
-export const callSummary = (turn: number, commands: readonly ScheduleCommand[]): string =>
-  commands.length === 0 ? `call ${turn}` : [...new Set(commands.map(({ kind }) => kind))].join(', ')
+type EntityTroubles = { readonly last_command: string | null; readonly last_error: string | null; readonly hint: string }
 
-/** Of the loop itself: why its last call failed, and what its last command came to where it was not taken. */
-type ScheduleTroubles = { readonly last_error: string | null; readonly refused: string | null }
-
-export function scheduleDetails(
-  status: ScheduleLoopStatus,
-  report: ScheduleReport | undefined,
-  { last_error, refused }: ScheduleTroubles,
-): string {
-  const refusedLine: readonly Line[] = refused === null ? [] : [['last command', refused]]
-  const shown = report?.shown
-  if (shown === undefined || shown === null) return table([['status', status], ...refusedLine, ...errorLine(last_error)])
-  const { name, cron, timezone, next_fires, last_tick, paused } = shown
-  return table([
-    ['name', name],
-    ['cron', cron],
-    ['zone', timezone],
-    ['status', status],
-    ['next fire', next_fires[0] ?? 'none'],
-    ['last tick', last_tick ?? 'none yet'],
-    ...(paused === null ? [] : [['paused', paused] as const]),
-    ...refusedLine,
-    ...errorLine(last_error ?? shown.last_error),
-    ...(next_fires.length === 0 ? [] : [[`next ${next_fires.length} fires`, next_fires.join(', ')] as const]),
+/** `last_error`: why the loop's own last call failed. */
+export function entityDetails(status: string, page: EntityPage | undefined, { last_command, last_error, hint }: EntityTroubles): string {
+  const { headline, lines = [], last_error: entity_error = null } = page ?? {}
+  return details(status, headline, [
+    ...lines,
+    ...(last_command === null ? [] : [`last command: ${markdownText(last_command)}`]),
+    ...errorLines(last_error ?? entity_error),
+    hint,
   ])
 }
 
-export function scheduleWaitSummary(report: ScheduleReport | undefined): string {
-  if (report === undefined) return 'calls again'
-  if (report.status === 'PAUSED') return 'paused'
-  const [next_fire] = report.shown?.next_fires ?? []
-  return next_fire === undefined ? 'no fire ahead' : `next fire ${next_fire}`
+/** What an entity's timer waits for. An older activity does not say it. */
+export const entityTimer = (report: EntityReport | undefined): string =>
+  report === undefined ? 'tries again' : (report.timer ?? 'looks again')
+
+/** The commands that a look appends, or why it is made. */
+export const lookSummary = (cause: LookCause, commands: readonly EntityCommand[]): string =>
+  commands.length === 0 ? `look: ${causeText(cause, 'timer')}` : [...new Set(commands.map(({ kind }) => kind))].join(', ')
+
+function causeText({ by, pokes }: LookCause, timer: string): string {
+  if (pokes > 0) return pokes === 1 ? '1 poke' : `${pokes} pokes`
+  return { start: 'start of a run', signal: 'poke', timer, failure: 'again after a failure', more: 'there is more' }[by]
 }
 
 /** The sentence of a failed activity is that of its cause. */

@@ -19,15 +19,12 @@ export const REPAIR: readonly Mutant[] = [
     name: 'a loop of a workspace that is replayed in full, however long it is',
     edits: [
       {
-        file: 'src/activities/ensure-loops.ts',
-        find: "kind === 'workspace' ? WORKSPACE_TURNS_A_RUN",
-        replace: "kind === 'workspace' ? undefined",
+        file: 'src/workflows/workspace.ts',
+        find: 'report?.settings?.turns_max ?? turns_max',
+        replace: 'turns_max',
       },
     ],
-    killed_by: repair(
-      'loop',
-      'a loop that is started is told when to begin anew: that of a workspace after a hundred turns, before its replay takes long',
-    ),
+    killed_by: { file: 'test/replay/replay.test.ts', title: 'all of them are replayed by the workflows as they are now' },
   },
   {
     name: 'a turn taken for late because of what an earlier one has looked at',

@@ -10,7 +10,9 @@ const ASKED = 'src/commands/schedule/definition.ts'
 const catchUp = (title: string): Check => ({ file: 'src/controllers/schedule-catch-up.test.ts', title })
 const ticks = (title: string): Check => ({ file: 'test/api/schedule-ticks.test.ts', title })
 const defined = (title: string): Check => ({ file: 'test/api/schedules.test.ts', title })
-const updated = (title: string): Check => ({ file: 'src/workflows/trigger-asked.test.ts', title })
+const updated = (title: string): Check => ({ file: 'src/workflows/command-fault.test.ts', title })
+
+const entityLoop = (title: string): Check => ({ file: 'test/temporal/entity-loop.test.ts', title })
 
 export const SCHEDULES: readonly Mutant[] = [
   {
@@ -220,9 +222,9 @@ export const SCHEDULES: readonly Mutant[] = [
     name: 'a member of an update that nobody knows dropped',
     edits: [
       {
-        file: 'src/workflows/trigger-asked.ts',
-        find: 'if (!Object.hasOwn(EXAMPLES, name)) {',
-        replace: 'if (!Object.hasOwn(members, name)) {',
+        file: 'src/workflows/command-fault.ts',
+        find: 'if (!Object.hasOwn(examples, name)) {',
+        replace: 'if (!Object.hasOwn(request, name)) {',
       },
     ],
     killed_by: updated('is refused where something of it would be lost: {"partitions":"2025-01-15"}'),
@@ -230,8 +232,39 @@ export const SCHEDULES: readonly Mutant[] = [
   {
     name: 'a member of an update that is no text dropped',
     edits: [
-      { file: 'src/workflows/trigger-asked.ts', find: "if (typeof value !== 'string') {", replace: "if (typeof value === 'undefined') {" },
+      {
+        file: 'src/workflows/command-fault.ts',
+        find: "if (typeof value !== 'string' || ",
+        replace: "if (typeof value === 'undefined' || ",
+      },
     ],
     killed_by: updated('is refused where something of it would be lost: {"partition":20250115}'),
+  },
+  {
+    name: 'a command by a signal named otherwise when a Reset applies it again',
+    edits: [{ file: 'src/workflows/command-numbers.ts', find: 'return `${from}:${count}`', replace: 'return wf.uuid4()' }],
+    killed_by: entityLoop(
+      'commands by signals without a request_id have the same ids when a Reset applies them again, and a new one has another',
+    ),
+  },
+  {
+    name: 'a new command after a Reset given the number of one that the Reset left out',
+    edits: [{ file: 'src/workflows/command-numbers.ts', find: 'from = run_id', replace: 'void run_id' }],
+    killed_by: entityLoop(
+      'commands by signals without a request_id have an id that was not used before, also where a Reset left the earlier signals out',
+    ),
+  },
+  {
+    name: 'the next fire in lists changed with each look of a loop whose schedule fires often',
+    edits: [{ file: 'src/workflows/entity-loop.ts', find: 'report?.settings?.next_fire_slack_ms ?? 0', replace: '0' }],
+    killed_by: { file: 'test/replay/replay.test.ts', title: 'all of them are replayed by the workflows as they are now' },
+  },
+  {
+    name: 'a loop looked at after each fire, however often its schedule fires',
+    edits: [{ file: 'src/activities/entities/wake.ts', find: 'firesOften(due) ? Math.max(', replace: 'count < 0 ? Math.max(' }],
+    killed_by: {
+      file: 'src/activities/entities/wake.test.ts',
+      title: 'a loop whose entity fires more often than every five minutes looks every ten',
+    },
   },
 ]

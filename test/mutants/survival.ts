@@ -170,8 +170,8 @@ export const SURVIVAL: readonly Mutant[] = [
   {
     name: 'a call of a schedule that waits on when its process is about to end',
     edits: [
-      { file: 'src/activities/schedules/call.ts', find: '    if (stopping.aborted) throw leaving()\n', replace: '' },
-      { file: 'src/activities/schedules/call.ts', find: 'leaveOn(deps.stopping,', replace: 'leaveOn(new AbortController().signal,' },
+      { file: 'src/activities/entities/look.ts', find: '      if (stopping.aborted) throw leaving()\n', replace: '' },
+      { file: 'src/activities/entities/look.ts', find: 'leaveOn(stopping,', replace: 'leaveOn(new AbortController().signal,' },
     ],
     killed_by: turn('schedule-calls', 'calls that wait for a turn when their process is about to end leave at once, to another process'),
     may_hang: true,

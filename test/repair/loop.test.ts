@@ -6,7 +6,6 @@ import type { WorkflowHandle } from '@temporalio/client'
 import { NativeConnection } from '@temporalio/worker'
 import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
-import { WORKSPACE_TURNS_A_RUN } from '../../src/core/loop-limits.js'
 import { taskQueues, workflowId } from '../../src/core/names.js'
 import { HOUR_MS, instantText } from '../../src/core/time.js'
 import { pokeSignal, stateQuery } from '../../src/workflows/contract.js'
@@ -33,7 +32,10 @@ describe('a loop whose turns answer what a script says', () => {
     installRuntime(() => undefined)
     connection = await NativeConnection.connect({ address: temporal().address })
     const far = { open_runs: 1, wake_in_ms: 10 * HOUR_MS, wake_at: instantText(10 * HOUR_MS) }
-    loops = await startScriptedLoops(connection, 'repair', taskQueues(scope), { turns: [far, far, {}, {}, {}, {}, {}] })
+    loops = await startScriptedLoops(connection, 'repair', taskQueues(scope), {
+      turns: [far, far, {}, {}, {}, {}, {}],
+      settings: { ...timings, turns_max: 100 },
+    })
     handle = temporal().client.workflow.getHandle(workflowId(scope, 'workspace'))
     expect(await ensure()).toEqual(['workspace', 'maintenance'])
   }, TIMEOUT_MS)
@@ -55,14 +57,11 @@ describe('a loop whose turns answer what a script says', () => {
     })
   }
 
-  test('a loop that is started is told when to begin anew: that of a workspace after a hundred turns, before its replay takes long', async () => {
-    const toldOf = async (kind: 'workspace' | 'maintenance') => {
-      const { events } = await temporal().client.workflow.getHandle(workflowId(scope, kind)).fetchHistory()
-      const { payloads } = events?.[0]?.workflowExecutionStartedEventAttributes?.input ?? {}
-      return JSON.parse(Buffer.from(payloads?.[0]?.data ?? []).toString()) as { readonly turns_max?: number }
-    }
-    expect((await toldOf('workspace')).turns_max).toBe(WORKSPACE_TURNS_A_RUN)
-    expect(await toldOf('maintenance')).not.toHaveProperty('turns_max')
+  test('a loop is started without settings: they come with the answers of its turns', async () => {
+    const { events } = await handle.fetchHistory()
+    const { payloads } = events?.[0]?.workflowExecutionStartedEventAttributes?.input ?? {}
+    const input = JSON.parse(Buffer.from(payloads?.[0]?.data ?? []).toString()) as object
+    expect(Object.keys(input).sort()).toEqual(['failures', 'last_error', 'missed', 'tenant_id', 'v', 'workspace_id'])
   })
 
   test(

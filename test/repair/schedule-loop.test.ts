@@ -9,16 +9,17 @@ import { defineSearchAttributeKey } from '@temporalio/common'
 import { NativeConnection } from '@temporalio/worker'
 import { ensureLoops, startScheduleLoop } from '../../src/activities/ensure-loops.js'
 import { createPoker } from '../../src/activities/poke.js'
-import { createAsk } from '../../src/activities/schedules/ask.js'
-import { createScheduleCalls } from '../../src/activities/schedules/call.js'
-import { undecidedAt } from '../../src/activities/schedules/report.js'
+import { createAsk } from '../../src/activities/entities/ask.js'
+import { createEntityCalls } from '../../src/activities/entities/calls.js'
+import { SCHEDULE_KIND } from '../../src/activities/entities/schedule.js'
 import { signalWorkspace } from '../../src/activities/signal-workspace.js'
 import { createWorkspaceActivities } from '../../src/activities/workspace.js'
+import { createWorkspacePages } from '../../src/activities/workspace-page.js'
 import { clockUntil } from '../../src/bin/clock.js'
 import { openAppender, openDeps, openReader, turnDeps } from '../../src/bin/deps.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { taskQueues, workflowId } from '../../src/core/names.js'
-import { HOUR_MS, instantText } from '../../src/core/time.js'
+import { HOUR_MS, instantText, SECOND_MS } from '../../src/core/time.js'
 import { createCurrent } from '../../src/readers/current.js'
 import type { Schedule } from '../../src/readers/schedules.js'
 import { createReconcile } from '../../src/turn/controllers.js'
@@ -52,7 +53,9 @@ async function historyOf(id: string) {
 
 describe('a workspace on a real store, whose loop is never told when something is due', () => {
   const scope = { tenant_id: TENANT_ID, workspace_id: WORKSPACE_ID }
-  const OFTEN = ulidOf('often')
+  /** Each fires once a day, a few seconds after the one before. */
+  const SCHEDULE_IDS = ['first', 'second', 'third'].map(ulidOf)
+  const FIRES_APART_S = 4
   const folder = mkdtempSync(join(tmpdir(), 'servo-timer-'))
   const closing = new AbortController()
   const say = createSpeaker()
@@ -73,12 +76,14 @@ describe('a workspace on a real store, whose loop is never told when something i
       ...deps,
       turn,
       hand_over: undefined as never,
+      pages: createWorkspacePages(),
+      timings,
       stopping: closing.signal,
       overdue: closing.signal,
     })
     loops = await startScriptedLoops(connection, 'timer', taskQueues(scope), {
       real: {
-        ...createScheduleCalls({
+        ...createEntityCalls({
           ...deps,
           current,
           ask: createAsk({ current, poke, stopping: closing.signal }),
@@ -91,18 +96,26 @@ describe('a workspace on a real store, whose loop is never told when something i
       },
     })
     const at = { at: appender.now() }
-    const definition = { cron_expressions: ['*/3 * * * * *'], asset_selection: ['a'] }
     await appender.append([
       say.locationDeployed('main', 0, {}, at),
       say.assetDefined('a', {}, 'main', at),
-      say.scheduleDefined(OFTEN, definition, { schedule_name: 'often' }, at),
+      ...SCHEDULE_IDS.map((schedule_id, index) => {
+        const fire = new Date(appender.now() + (index + 1) * FIRES_APART_S * SECOND_MS)
+        const cron = `${fire.getUTCSeconds()} ${fire.getUTCMinutes()} ${fire.getUTCHours()} * * *`
+        const definition = { cron_expressions: [cron], timezone: 'UTC', asset_selection: ['a'] }
+        return say.scheduleDefined(schedule_id, definition, { schedule_name: `daily-${index}` }, at)
+      }),
     ])
     await ensureLoops({ client, scope, timings })
   }, TIMEOUT_MS)
 
   afterAll(async () => {
     closing.abort()
-    const ids = [workflowId(scope, 'workspace'), workflowId(scope, 'maintenance'), workflowId(scope, 'schedule', OFTEN)]
+    const ids = [
+      workflowId(scope, 'workspace'),
+      workflowId(scope, 'maintenance'),
+      ...SCHEDULE_IDS.map((id) => workflowId(scope, 'schedule', id)),
+    ]
     await Promise.allSettled(ids.map((id) => temporal().client.workflow.getHandle(id).terminate()))
     await loops?.stop()
     await deps?.close()
@@ -112,17 +125,14 @@ describe('a workspace on a real store, whose loop is never told when something i
   const ticks = async () => (await (await openReader(deps).latest())?.page('schedule_ticks', { limit: 100 }))?.rows ?? []
 
   test(
-    'a lost timer goes on: the loop of the schedule that is due brings the turn, again and again',
+    'a lost timer goes on: the loops of the schedules that are due bring a turn each',
     async () => {
-      await until('the schedule is published', async () => (await openReader(deps).latest())?.row('schedule_state', [OFTEN]))
-      const named = { schedule_id: OFTEN, schedule_name: 'often', cron_expressions: ['*/3 * * * * *'], timezone: 'UTC' }
-      await startScheduleLoop({ client: temporal().client, scope }, named)
-      // One that comes late decides several ticks at once, and the first turn, which nobody had to bring, may be late itself.
-      const decisions = async () => new Set((await ticks()).map(({ decided_at }) => decided_at)).size
-      const before = await decisions()
-      await until('three turns have decided ticks', async () => (await decisions()) >= before + 3)
+      await until('the schedules are published', async () => (await openReader(deps).latest())?.row('schedule_state', [ulidOf('third')]))
+      for (const entity_id of SCHEDULE_IDS) await startScheduleLoop({ client: temporal().client, scope }, { entity_id, summary: entity_id })
+      await until('each has ticked', async () => new Set((await ticks()).map(({ schedule_id }) => schedule_id)).size === 3)
       const { signals, fired } = await historyOf(workflowId(scope, 'workspace'))
-      expect(signals).toBeGreaterThanOrEqual(3)
+      // The first turn comes with the start, and may decide the first tick.
+      expect(signals).toBeGreaterThanOrEqual(2)
       expect(fired).toBe(0)
     },
     TIMEOUT_MS,
@@ -149,7 +159,7 @@ describe('a loop whose schedule got another cron, of which nobody told it', () =
         return { definition: rows.get('schedule_definitions', SCHEDULE_ID), state: rows.get('schedule_state', SCHEDULE_ID) } as Schedule
       }
       story.define(NOW, { cron_expressions: ['0 10 1 1 *'] })
-      const shown = () => ({ next_fire_at: instantText(undecidedAt(schedule()) as number) })
+      const shown = () => ({ next_fire_at: instantText(SCHEDULE_KIND.dueAt(schedule())[0] as number) })
       const before = shown()
       story.define(NOW + 1, { cron_expressions: ['0 11 1 1 *'] })
       const now = shown()

@@ -67,7 +67,7 @@ describe('the recorded histories', () => {
       expect([...lived]).toContain(type)
     }
     const signals = NAMES.flatMap((name) => read(name).events.flatMap((event) => signalIn(event)))
-    expect([...new Set(signals)].sort()).toEqual(['drain', 'merge_due', 'missed', 'pause', 'poke', 'resume'])
+    expect([...new Set(signals)].sort()).toEqual(['Pause', 'drain', 'merge_due', 'missed', 'pause', 'poke', 'resume'])
   })
 
   test('come through JSON unchanged, so that what is replayed is what was lived', () => {
@@ -188,6 +188,39 @@ describe('what is signalled to the loop of a schedule', () => {
     ])
     const completed = read('schedule-triggered').events.flatMap((event) => event['workflowExecutionUpdateCompletedEventAttributes'] ?? [])
     expect(completed).toHaveLength(3)
+  })
+})
+
+describe('an answer with settings', () => {
+  const carried = (name: string) =>
+    read(name).events.flatMap((event) => carriedBy<object>(event['workflowExecutionContinuedAsNewEventAttributes']))
+
+  test('ends a run after as many turns or looks as it says, and nothing of it is carried to the next run', () => {
+    const [workspace] = carried('workspace-settings-in-answers')
+    expect(callsIn('workspace-settings-in-answers')).toHaveLength(3)
+    const [schedule] = carried('schedule-settings-in-answers')
+    expect(schedule).toMatchObject({ last_command: null, numbering: { count: 1 } })
+    for (const name of ['timings', 'turns_max', 'settings']) expect(workspace).not.toHaveProperty(name)
+    for (const name of ['turns_max', 'settings']) expect(schedule).not.toHaveProperty(name)
+    expect(callsIn('schedule-settings-in-answers')).toHaveLength(5)
+  })
+
+  test('says itself when maintenance is poked', () => {
+    const said = typesIn(read('workspace-settings-in-answers')).filter((type) => type === 'SIGNAL_EXTERNAL_WORKFLOW_EXECUTION_INITIATED')
+    expect(said).toHaveLength(2)
+  })
+
+  test('leaves the next fire in lists as it is where it is a little off', () => {
+    const written = typesIn(read('schedule-settings-in-answers')).filter((type) => type === 'UPSERT_WORKFLOW_SEARCH_ATTRIBUTES')
+    // The first, the two changes of the status, and the one that is eight minutes off.
+    expect(written).toHaveLength(4)
+  })
+
+  test('goes with commands whose ids are those of their updates, or numbers of the loop', () => {
+    const ids = callsIn<ScheduleCall>('schedule-settings-in-answers').flatMap(({ commands }) =>
+      commands.map(({ request_id }) => request_id),
+    )
+    expect(ids).toEqual(['update-1', expect.stringMatching(/^[0-9a-f-]{36}:1$/), 'pause-1'])
   })
 })
 

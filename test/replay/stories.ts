@@ -2,12 +2,13 @@
 
 import type { WorkflowHandle } from '@temporalio/client'
 import { taskQueues, type WorkspaceLoopKind } from '../../src/core/names.js'
-import type { LoopTimings, MaintenanceReport, TurnReport } from '../../src/workflows/contract.js'
+import type { LoopTimings, MaintenanceReport, ScheduleReport, TurnReport } from '../../src/workflows/contract.js'
 import {
   drainSignal,
   mergeDueSignal,
   missedSignal,
   pauseSignal,
+  pauseUpdate,
   pokeSignal,
   resumeSignal,
   triggerUpdate,
@@ -46,6 +47,14 @@ export const SCHEDULE_ID = '01JZ8M5Q3R7T9V0W2X4Y6ZABCD'
 
 /** Where loops of a workspace move that ran on the queue of all. */
 export const OWN_QUEUE = taskQueues({ tenant_id: 'acme', workspace_id: 'own' }).loops
+
+/** Members of answers that older activities leave out. */
+const WITH_SETTINGS: Partial<TurnReport> = { settings: { backstop_ms: 3_600_000, backstop_ms_max: 3_600_000, turns_max: 3 } }
+
+function at(minutes: number): Partial<ScheduleReport> {
+  const next_fire_at = new Date(Date.UTC(2025, 0, 15, 10) + minutes * 60_000).toISOString()
+  return { next_fire_at, settings: { looks_max: 5, next_fire_slack_ms: 300_000 } }
+}
 
 const due = (sequence: number): Partial<TurnReport> => ({ sequence, published_count: 1, merge_due: true })
 
@@ -331,7 +340,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   },
   'schedule-not-found-then-removed': {
     kind: 'schedule',
-    looks: [{ status: 'WAITING', wake_in_ms: 1_000, next_fire_at: null, shown: null }, {}, { status: 'REMOVED', next_fire_at: null }],
+    looks: [{ status: 'WAITING', wake_in_ms: 1_000, next_fire_at: null, page: null }, {}, { status: 'REMOVED', next_fire_at: null }],
     async live({ handle, waiting }) {
       await waiting(2)
       await handle.signal(pokeSignal)
@@ -345,6 +354,40 @@ export const STORIES: Readonly<Record<string, Story>> = {
       await handle.signal(pokeSignal)
       await begun(2)
       await handle.cancel()
+    },
+  },
+  'workspace-settings-in-answers': {
+    kind: 'workspace',
+    with_other: true,
+    // The answer decides when maintenance is poked, whatever its other members say.
+    turns: [
+      { ...WITH_SETTINGS, ...due(64), poke_maintenance: true },
+      { ...WITH_SETTINGS, ...due(65), poke_maintenance: false },
+      { ...WITH_SETTINGS, sequence: 66, poke_maintenance: true },
+    ],
+    async live({ handle, waiting }) {
+      await waiting(1)
+      await handle.signal(pokeSignal)
+      await waiting(2)
+      // The third turn is the last one of the run.
+      await handle.signal(pokeSignal)
+    },
+  },
+  'schedule-settings-in-answers': {
+    kind: 'schedule',
+    looks: [at(0), { ...at(4), status: 'PAUSED' }, at(8), at(9), at(16)],
+    async live({ handle, waiting }) {
+      await waiting(1)
+      await handle.executeUpdate(pauseUpdate, { args: [{}], updateId: 'update-1' })
+      await waiting(2)
+      // Without an id, and with one; one that is not known makes no call.
+      await handle.signal(resumeSignal)
+      await waiting(3)
+      await handle.signal('Pause')
+      await handle.signal(pauseSignal, { request_id: 'pause-1' })
+      await waiting(4)
+      // The fifth look is the last one of the run.
+      await handle.signal(pokeSignal)
     },
   },
 }

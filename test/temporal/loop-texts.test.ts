@@ -72,7 +72,7 @@ describe('in Temporal', () => {
         expect(await (await handleOf('workspace').describe()).staticSummary()).toBe(
           'workspace texts of acme: says when to decide what runs',
         )
-        expect(await detailsOf('workspace')).toEqual(['| | |', '|---|---|', '| status | STARTING |'])
+        expect(await detailsOf('workspace')).toEqual(['**STARTING**'])
       },
       TIMEOUT_MS,
     )
@@ -86,14 +86,12 @@ describe('in Temporal', () => {
         await untilStatus('workspace', 'ERROR')
         expect(await attributesOf('workspace')).toEqual(['acme', 'texts', 'workspace', 'texts', 'ERROR'])
         expect(await detailsOf('workspace')).toEqual([
-          '| | |',
-          '|---|---|',
-          '| status | ERROR |',
-          '| open runs | 0 |',
-          '| tasks | none |',
-          '| next due | nothing: it waits for events |',
-          '| revision | 1 |',
-          '| last error | the pointer of gs://b \\| p is damaged |',
+          '**ERROR** · 0 open runs',
+          '',
+          '- tasks: none',
+          '- next due: nothing, it waits for events',
+          '- last error: the pointer of gs://b | p is damaged',
+          '- revision 1',
         ])
       },
       TIMEOUT_MS,
@@ -109,7 +107,7 @@ describe('in Temporal', () => {
         expect(await (await handleOf('maintenance').describe()).staticSummary()).toBe(
           'workspace texts of acme: merges and tidies its tables',
         )
-        expect(await detailsOf('maintenance')).toEqual(['| | |', '|---|---|', '| status | STARTING |'])
+        expect(await detailsOf('maintenance')).toEqual(['**STARTING**'])
       },
       TIMEOUT_MS,
     )
@@ -120,11 +118,11 @@ describe('in Temporal', () => {
         loops.maintain.letGo()
         await untilStatus('maintenance', 'IDLE')
         await handleOf('maintenance').signal(mergeDueSignal)
-        await until('it has merged', async () => (await detailsOf('maintenance')).includes('| files merged | 3 |'))
-        expect(await detailsOf('maintenance')).toContain('| files removed | 0 |')
+        await until('it has merged', async () => (await detailsOf('maintenance')).includes('- files merged: 3'))
+        expect(await detailsOf('maintenance')).toContain('- files removed: 0')
         loops.collect.letGo({ collected_files: 12 })
-        await until('it has collected', async () => (await detailsOf('maintenance')).includes('| files removed | 12 |'))
-        expect(await detailsOf('maintenance')).toEqual(['| | |', '|---|---|', '| status | IDLE |', ...DONE])
+        await until('it has collected', async () => (await detailsOf('maintenance')).includes('- files removed: 12'))
+        expect(await detailsOf('maintenance')).toEqual(['**IDLE**', '', ...DONE])
       },
       TIMEOUT_MS,
     )
@@ -134,17 +132,11 @@ describe('in Temporal', () => {
       async () => {
         await handleOf('maintenance').signal(mergeDueSignal)
         await untilStatus('maintenance', 'ERROR')
-        expect(await detailsOf('maintenance')).toEqual([
-          '| | |',
-          '|---|---|',
-          '| status | ERROR |',
-          ...DONE,
-          '| last error | a base file is damaged |',
-        ])
+        expect(await detailsOf('maintenance')).toEqual(['**ERROR**', '', ...DONE, '- last error: a base file is damaged'])
       },
       TIMEOUT_MS,
     )
   })
 })
 
-const DONE = ['| files merged | 3 |', '| files removed | 12 |', '| segments packed | 0 |', '| late segments | 0 |']
+const DONE = ['- files merged: 3', '- files removed: 12', '- segments packed: 0', '- late segments: 0']

@@ -9,10 +9,12 @@ import { SECOND_MS } from '../../src/core/time.js'
 import type { ScheduleDefinition } from '../../src/events/schedule-definition.js'
 import {
   drainSignal,
+  entityStateQuery,
   pauseSignal,
+  pauseUpdate,
   pokeSignal,
   resumeSignal,
-  scheduleStateQuery,
+  resumeUpdate,
   stateQuery,
   triggerUpdate,
 } from '../../src/workflows/contract.js'
@@ -27,6 +29,15 @@ const YEARLY = ulidOf('yearly')
 const OFTEN = ulidOf('often')
 const OTHER = ulidOf('other')
 const WIDE = ulidOf('wide')
+const LAST_TICK = /^- last tick \d+ \w+ [\d:]+ TRIGGERED, decided after \d+ s, run \w+$/
+const HINT = '- Terminating this workflow does not stop the schedule. Send pause.'
+
+type Described = { readonly name?: string; readonly description?: string }
+type Definition = {
+  readonly signalDefinitions?: readonly Described[]
+  readonly updateDefinitions?: readonly Described[]
+  readonly queryDefinitions?: readonly Described[]
+}
 
 describe('the loop of a schedule', () => {
   let fixture: AutomationFixture
@@ -34,7 +45,7 @@ describe('the loop of a schedule', () => {
 
   const handleOf = (schedule_id: string): WorkflowHandle =>
     temporal().client.workflow.getHandle(workflowId(fixture.scope, 'schedule', schedule_id))
-  const stateOf = (schedule_id: string) => handleOf(schedule_id).query(scheduleStateQuery)
+  const stateOf = (schedule_id: string) => handleOf(schedule_id).query(entityStateQuery)
   const untilStatus = (schedule_id: string, status: string) =>
     until(`the loop says ${status}`, async () => (await stateOf(schedule_id)).status === status)
   const tick = (fits: (row: Readonly<Record<string, unknown>>) => boolean) => fixture.row('schedule_ticks', fits)
@@ -74,17 +85,15 @@ describe('the loop of a schedule', () => {
       const year = new Date(fixture.appender.now()).getUTCFullYear() + 1
       const next = description.typedSearchAttributes.get(defineSearchAttributeKey('ServoNextFireAt', 'DATETIME'))
       expect(next).toEqual(new Date(`${year}-01-01T15:00:00Z`))
-      const fires = Array.from({ length: 5 }, (_, i) => `${year + i}-01-01T10:00:00-05:00`)
+      const fires = Array.from({ length: 5 }, (_, i) => `1 Jan ${year + i} 10:00`)
       expect(await detailsOf(YEARLY)).toEqual([
-        '| | |',
-        '|---|---|',
-        '| name | yearly |',
-        '| cron | 0 10 1 1 * |',
-        '| zone | America/New_York |',
-        '| status | ACTIVE |',
-        `| next fire | ${fires[0]} |`,
-        '| last tick | none yet |',
-        `| next 5 fires | ${fires.join(', ')} |`,
+        `**ACTIVE** · next fire ${fires[0]} America/New_York`,
+        '',
+        '- schedule `yearly`',
+        '- cron `0 10 1 1 *`, zone America/New_York',
+        '- no tick yet',
+        `- then ${fires.slice(1).join(', ')}`,
+        HINT,
       ])
     },
     TIMEOUT_MS,
@@ -97,8 +106,9 @@ describe('the loop of a schedule', () => {
       await untilStatus(YEARLY, 'PAUSED')
       expect(await row(YEARLY)).toMatchObject({ status: 'PAUSED', status_changed_by: 'user:7', status_reason: 'a | reason' })
       const shown = (await detailsOf(YEARLY)).join('\n')
-      expect(shown).toMatch(/\| paused \| since \S+ by user:7: a \\\| reason \|/)
-      expect(shown).toContain('| next fire | none |')
+      expect(shown).toMatch(/^\*\*PAUSED\*\* · no fire ahead\n/)
+      expect(shown).toMatch(/\n- paused since \S+ \S+ \S+ by user:7: a \| reason\n/)
+      expect(shown).toContain('\n- last command: pause by user:7, done\n')
       const key = await fixture.row('idempotency_keys', ({ idempotency_key }) => idempotency_key === `schedule_status:${YEARLY}:p-1`)
       expect(key).toMatchObject({ event_type: 'ScheduleStatusChanged' })
 
@@ -117,30 +127,30 @@ describe('the loop of a schedule', () => {
   test(
     'shows a pause or a resume that was not taken, until the next command and not only until the next look',
     async () => {
-      const lastCommand = async () => (await detailsOf(YEARLY)).filter((line) => line.startsWith('| last command |'))
-      const untilSaid = (words: string) => until(words, async () => (await lastCommand()).join().includes(words))
-      await handleOf(YEARLY).signal(resumeSignal, { request_id: 'r-1' })
-      await untilSaid('| last command | The resume was not taken. The schedule was active already. |')
-      // A mistake of whoever signals is no trouble of the schedule.
+      const lastCommand = async () => (await detailsOf(YEARLY)).filter((line) => line.startsWith('- last command: ')).join()
+      const untilSaid = (words: string) => until(words, async () => (await lastCommand()).includes(words))
+      await handleOf(YEARLY).signal(resumeSignal, { request_id: 'r-1', requested_by: 'ana' })
+      await untilSaid('- last command: resume by ana, refused: The schedule was active already.')
+      // A mistake of the sender is not a trouble of the schedule.
       expect(await stateOf(YEARLY)).toMatchObject({ status: 'ACTIVE' })
       const { turns } = await stateOf(YEARLY)
       await handleOf(YEARLY).signal(pokeSignal)
       await until('it has looked again', async () => (await stateOf(YEARLY)).turns > turns)
-      await untilSaid('The resume was not taken.')
+      await untilSaid('resume by ana, refused:')
       const { runId } = await handleOf(YEARLY).describe()
       await handleOf(YEARLY).signal(drainSignal)
-      await until('it runs anew', async () => (await handleOf(YEARLY).describe()).runId !== runId)
+      await until('it has begun a new run', async () => (await handleOf(YEARLY).describe()).runId !== runId)
       await untilStatus(YEARLY, 'ACTIVE')
-      expect((await lastCommand()).join()).toContain('The resume was not taken.')
+      expect(await lastCommand()).toContain('resume by ana, refused:')
 
       await handleOf(YEARLY).signal(pauseSignal, { request_id: 'by hand' })
-      await untilSaid('The pause was not taken. request_id is "by hand"')
+      await untilSaid('- last command: pause, refused: request_id is "by hand"')
       await handleOf(YEARLY).signal(pauseSignal)
       await handleOf(YEARLY).signal(pauseSignal)
-      await untilSaid('The pause was not taken. The schedule was paused already.')
+      await untilSaid('pause, refused: The schedule was paused already.')
       await handleOf(YEARLY).signal(resumeSignal)
       await untilStatus(YEARLY, 'ACTIVE')
-      expect(await lastCommand()).toEqual([])
+      expect(await lastCommand()).toBe('- last command: resume, done')
     },
     TIMEOUT_MS,
   )
@@ -154,15 +164,15 @@ describe('the loop of a schedule', () => {
       await untilStatus(YEARLY, 'ACTIVE')
       const changed = { cron_expressions: ['0 11 1 1 *'], timezone: 'America/New_York', asset_selection: ['a'] }
       await append(say.scheduleDefined(YEARLY, changed, { schedule_name: 'yearly' }, { ...at(), request: 'r2' }))
-      await until('its page says so', async () => (await detailsOf(YEARLY)).includes('| cron | 0 11 1 1 * |'))
+      await until('its page says so', async () => (await detailsOf(YEARLY)).some((line) => line.startsWith('- cron `0 11 1 1 *`')))
     },
     TIMEOUT_MS,
   )
 
   test(
-    'triggers by an update, once for a request id, and tells what it cannot mean',
+    'triggers by an update, once for a request id, and says what it cannot mean',
     async () => {
-      const trigger = (asked: object) => handleOf(YEARLY).executeUpdate(triggerUpdate, { args: [asked as { request_id: string }] })
+      const trigger = (request: object) => handleOf(YEARLY).executeUpdate(triggerUpdate, { args: [request as { request_id: string }] })
       const first = await trigger({ request_id: 'by-hand-1' })
       const manual = await tick(({ tick_id }) => tick_id === `${YEARLY}:manual:by-hand-1`)
       expect(manual).toMatchObject({ kind: 'MANUAL', status: 'TRIGGERED', run_count: 1 })
@@ -179,15 +189,67 @@ describe('the loop of a schedule', () => {
         const { problem } = (await trigger({ request_id: `loose-${index}`, instant })) as { readonly problem?: string }
         expect(problem).toContain(`instant is "${instant}". Give it an instant of RFC 3339`)
       }
-      for (const [asked, sentence] of [
-        [{ request_id: '' }, 'The trigger has no request_id'],
+      for (const [request, sentence] of [
+        [{ request_id: '' }, 'The trigger\'s request_id is "". Give it text'],
         [{ request_id: 'by-hand-3', partition: 20_250_115 }, "The trigger's partition is 20250115. Give it text"],
-        [{ request_id: 'by-hand-3', partitions: '2025-01-15' }, '"partitions" is no member of a trigger'],
+        [{ request_id: 'by-hand-3', partitions: '2025-01-15' }, 'A trigger has no member "partitions".'],
       ] as const) {
-        const refused = await trigger(asked).catch((error: unknown) => error)
+        const refused = await trigger(request).catch((error: unknown) => error)
         expect(refused).toBeInstanceOf(WorkflowUpdateFailedError)
         expect(String((refused as Error).cause)).toContain(sentence)
       }
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'pauses and resumes by updates, which answer; the id of the update is the request id',
+    async () => {
+      const paused = await handleOf(YEARLY).executeUpdate(pauseUpdate, { args: [{ requested_by: 'user:9' }], updateId: 'u-1' })
+      expect(paused).toEqual({ status: 'PAUSED' })
+      const key = await fixture.row('idempotency_keys', ({ idempotency_key }) => idempotency_key === `schedule_status:${YEARLY}:u-1`)
+      expect(key).toMatchObject({ event_type: 'ScheduleStatusChanged' })
+      expect(await handleOf(YEARLY).executeUpdate(pauseUpdate, { args: [{}] })).toEqual({
+        problem: 'The pause was not carried out. The schedule was paused already.',
+      })
+      const loose = handleOf(YEARLY).executeUpdate(resumeUpdate, { args: [{ why: 'x' } as object] })
+      await expect(loose).rejects.toMatchObject({ cause: { message: expect.stringContaining('A resume has no member "why".') } })
+      expect(await handleOf(YEARLY).executeUpdate(resumeUpdate, { args: [{}] })).toEqual({ status: 'ACTIVE' })
+      const tick = await handleOf(YEARLY).executeUpdate(triggerUpdate, { args: [{}], updateId: 'u-2' })
+      expect(tick).toMatchObject({ tick_id: `${YEARLY}:manual:u-2` })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'shows a signal and an update that it does not know, and what it knows',
+    async () => {
+      await handleOf(YEARLY).signal('Pause')
+      const unknown = '- last command: unknown signal Pause; known: pause, resume, poke'
+      await until('its page has it', async () => (await detailsOf(YEARLY)).includes(unknown))
+      expect(await handleOf(YEARLY).executeUpdate('Trigger')).toEqual({
+        problem: 'unknown update Trigger; known: pause, resume, trigger',
+      })
+      expect(await stateOf(YEARLY)).toMatchObject({ status: 'ACTIVE' })
+    },
+    TIMEOUT_MS,
+  )
+
+  test(
+    'describes each signal, update and query to the UI',
+    async () => {
+      const { definition } = (await handleOf(YEARLY).query('__temporal_workflow_metadata')) as { readonly definition: Definition }
+      const described = (list: readonly Described[] = []) =>
+        list.filter(({ name }) => !name?.startsWith('__')).map(({ name, description }) => [name, (description ?? '').length > 10])
+      expect(described(definition.signalDefinitions)).toEqual(
+        expect.arrayContaining(['pause', 'resume', 'poke', 'drain'].map((name) => [name, true])),
+      )
+      expect(described(definition.updateDefinitions)).toEqual(
+        expect.arrayContaining(['pause', 'resume', 'trigger'].map((name) => [name, true])),
+      )
+      expect(described(definition.queryDefinitions)).toEqual(expect.arrayContaining([['state', true]]))
+      const named = [definition.signalDefinitions, definition.updateDefinitions, definition.queryDefinitions].flatMap(described)
+      expect(named.filter(([, isDescribed]) => isDescribed !== true)).toEqual([])
     },
     TIMEOUT_MS,
   )
@@ -213,14 +275,14 @@ describe('the loop of a schedule', () => {
     async () => {
       await define(OFTEN, { cron_expressions: ['*/2 * * * * *'], timezone: 'UTC' }, 'often')
       await until('it has ticked twice', () => tick((row) => row['schedule_id'] === OFTEN && row['status'] === 'TRIGGERED'))
-      await until('its page says so', async () =>
-        (await detailsOf(OFTEN)).some((line) => /\| last tick \| \S+ TRIGGERED, decided/.test(line)),
-      )
+      // By itself its loop looks every ten minutes, because it fires more often than every five.
+      await handleOf(OFTEN).signal(pokeSignal)
+      await until('its page has the tick', async () => (await detailsOf(OFTEN)).some((line) => LAST_TICK.test(line)))
       const { runId } = await handleOf(OFTEN).describe()
       await handleOf(OFTEN).signal(drainSignal)
-      await until('it runs anew', async () => (await handleOf(OFTEN).describe()).runId !== runId)
+      await until('it has begun a new run', async () => (await handleOf(OFTEN).describe()).runId !== runId)
       await untilStatus(OFTEN, 'ACTIVE')
-      expect(await detailsOf(OFTEN)).toContain('| cron | */2 * * * * * |')
+      expect(await detailsOf(OFTEN)).toContain('- cron `*/2 * * * * *`, zone UTC')
       await append(say.scheduleStatusChanged(OFTEN, 'PAUSED', at()))
       await untilStatus(OFTEN, 'PAUSED')
     },
@@ -228,7 +290,7 @@ describe('the loop of a schedule', () => {
   )
 
   test(
-    'waits for a schedule that nobody knows, and ends with the tombstone alone',
+    'waits for a schedule that is not known, and ends with the tombstone alone',
     async () => {
       const { client } = temporal()
       const id = workflowId(fixture.scope, 'schedule', OTHER)

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import type { Client } from '@temporalio/client'
 import { openAppender, openDeps } from '../../src/bin/deps.js'
 import { workflowId } from '../../src/core/names.js'
-import { mergeDueSignal, pokeSignal, scheduleStateQuery } from '../../src/workflows/contract.js'
+import { mergeDueSignal, pokeSignal, entityStateQuery } from '../../src/workflows/contract.js'
 import { type HangingStore, startHangingStore } from '../faults/hanging-store.js'
 import { type AutomationProcess, startAutomationProcess } from '../fixtures/automation-process.js'
 import { type FakeGcs, startFakeGcs } from '../fixtures/fake-gcs.js'
@@ -73,7 +73,7 @@ test('SIGTERM during a turn, a merge and the calls of schedules ends the process
   await workspace.signal(pokeSignal)
   const schedules = SCHEDULE_IDS.map((id) => client.workflow.getHandle(workflowId(SCOPE, 'schedule', id)))
   for (const schedule of schedules) {
-    await until('its loop knows the schedule', async () => (await schedule.query(scheduleStateQuery)).status === 'ACTIVE')
+    await until('its loop knows the schedule', async () => (await schedule.query(entityStateQuery)).status === 'ACTIVE')
   }
   await until('the workspace is at rest', async () => (await pending(client, IDS.workspace)).length === 0)
   await until('maintenance is at rest', async () => (await pending(client, IDS.maintenance)).length === 0)

@@ -5,6 +5,7 @@ import { createPoker } from '../../src/activities/poke.js'
 import { signalWorkspace } from '../../src/activities/signal-workspace.js'
 import { clockUntil, systemClock } from '../../src/bin/clock.js'
 import { workflowId } from '../../src/core/names.js'
+import { clockText } from '../../src/core/page-text.js'
 import { drainSignal, missedSignal, pokeSignal, stateQuery } from '../../src/workflows/contract.js'
 import { type AutomationFixture, startAutomationFixture } from '../fixtures/automation.js'
 import { createSpeaker } from '../fixtures/say.js'
@@ -45,9 +46,7 @@ describe('the loop of a workspace', () => {
         'prod',
       ])
       expect(await description.staticSummary()).toBe('workspace prod of acme: says when to decide what runs')
-      expect(await details()).toBe(
-        '| | |\n|---|---|\n| status | IDLE |\n| open runs | 0 |\n| tasks | none |\n| next due | nothing: it waits for events |\n| revision | 1 |',
-      )
+      expect(await details()).toBe('**IDLE** · 0 open runs\n\n- tasks: none\n- next due: nothing, it waits for events\n- revision 1')
     },
     TIMEOUT_MS,
   )
@@ -80,9 +79,9 @@ describe('the loop of a workspace', () => {
       expect(task).toMatchObject({ asset_key: 'a', attempt: 1 })
       await until('the loop says that it works', async () => (await attribute('ServoStatus')) === 'WORKING')
       const shown = await details()
-      expect(shown).toContain('| status | WORKING |\n| open runs | 1 |\n| tasks | 1 handed over and not started |\n| next due | ')
-      const start_deadline_at = new Date(Number(task['start_deadline_at'])).toISOString()
-      expect(shown).toContain(`| next due | ${start_deadline_at} |`)
+      expect(shown).toContain('**WORKING** · 1 open run\n\n- tasks: 1 handed over and not started\n- next due: ')
+      const due = clockText(Number(task['start_deadline_at']), Date.now())
+      expect(shown).toContain(`- next due: ${due} UTC, start deadline of a, run ${task['run_id']}`)
     },
     TIMEOUT_MS,
   )
@@ -141,7 +140,7 @@ describe('the loop of a workspace', () => {
       const restore = fixture.hideStore()
       await handle.signal(pokeSignal)
       await until('it says that its turn failed', async () => (await attribute('ServoStatus')) === 'ERROR')
-      expect(await details()).toMatch(/\| status \| ERROR \|[^]*\| last error \| /)
+      expect(await details()).toMatch(/^\*\*ERROR\*\*[^]*\n- last error: /)
       const { failures } = await handle.query(stateQuery)
       expect(failures).toBeGreaterThan(0)
       restore()

@@ -2,8 +2,9 @@
 
 import { getEventListeners, setMaxListeners } from 'node:events'
 import { expect, test } from '@jest/globals'
-import { createAsk } from '../../src/activities/schedules/ask.js'
-import { createScheduleCalls } from '../../src/activities/schedules/call.js'
+import { asyncLocalStorage, type Context } from '@temporalio/activity'
+import { createAsk } from '../../src/activities/entities/ask.js'
+import { createEntityCalls } from '../../src/activities/entities/calls.js'
 import { HOUR_MS } from '../../src/core/time.js'
 import { createAppender } from '../../src/ledger/append.js'
 import { createCurrent } from '../../src/readers/current.js'
@@ -48,8 +49,10 @@ async function world() {
   }
   const listeners = () => getEventListeners(stopping, 'abort').length
   const ask = createAsk({ current, poke, stopping })
-  const { scheduleTurn } = createScheduleCalls({ scope, clock, current, ask, submit, stopping, secrets: SECRETS } as never)
-  const call = (...commands: ScheduleCall['commands']) => scheduleTurn({ ...scope, schedule_id: SCHEDULE_ID, commands })
+  const { scheduleTurn } = createEntityCalls({ scope, clock, current, ask, submit, stopping, secrets: SECRETS } as never)
+  const context = { info: { workflowExecution: { workflowId: 'a loop', runId: 'a run' } } } as unknown as Context
+  const call = (...commands: ScheduleCall['commands']) =>
+    asyncLocalStorage.run(context, () => scheduleTurn({ ...scope, schedule_id: SCHEDULE_ID, commands }))
   const ticks = async () => (await (await current.latest())?.page('schedule_ticks', { limit: 10 }))?.rows ?? []
   const remove = () => appender.append([say.scheduleRemoved(SCHEDULE_ID, { at: appender.now() })])
   return {
@@ -72,8 +75,8 @@ test('a thousand calls that are due at once share one poke and one turn, and a c
   pass()
   const reports = await Promise.all(Array.from({ length: 1_000 }, () => call()))
   expect(said()).toEqual({ pokes: 1, turns: 2 })
-  expect(new Set(reports.map(({ status, shown }) => `${status} ${shown?.last_tick?.split(' ')[1]}`))).toEqual(
-    new Set(['ACTIVE TRIGGERED,']),
+  expect(new Set(reports.map(({ status, page }) => `${status} ${/TRIGGERED/.exec(page?.lines.join() ?? '')?.[0]}`))).toEqual(
+    new Set(['ACTIVE TRIGGERED']),
   )
   expect(await ticks()).toHaveLength(1)
   await call()
@@ -96,16 +99,31 @@ test('a revision that covers the due instant already asks for no turn, whoever p
   await turn()
   pass()
   await turn()
-  expect((await call()).shown?.last_tick).toContain('TRIGGERED')
+  expect((await call()).page?.lines.join()).toMatch(/last tick \S+ \S+ \S+ TRIGGERED/)
   expect(said()).toEqual({ pokes: 0, turns: 2 })
 })
 
-test('a pause that comes after a removal is told so in words', async () => {
+test('a command is answered, and the page says what the last one came to', async () => {
   const { call, turn, remove, pass } = await world()
   await turn()
+  const paused = await call({ kind: 'pause', request_id: 'p-1', requested_by: 'user:7' })
+  expect(paused).toMatchObject({ status: 'PAUSED', answers: { 'p-1': { status: 'PAUSED' } }, last_command: 'pause by user:7, done' })
+  const again = await call({ kind: 'pause', request_id: 'p-2' }, { kind: 'resume', request_id: 'r-1' })
+  expect(again.answers).toEqual({
+    'p-2': { problem: 'The pause was not carried out. The schedule was paused already.' },
+    'r-1': { status: 'ACTIVE' },
+  })
+  expect(again.last_command).toBe('pause, refused: The schedule was paused already.')
+  expect(await call()).not.toHaveProperty('last_command')
   await remove()
   // Two segments of one millisecond are folded in the order of their names.
   pass()
-  const { refused } = await call({ kind: 'pause', request_id: 'p-1' })
-  expect(refused).toBe('The pause was not taken. The schedule was removed, and stays removed: make another one, which may have its name.')
+  const removed = 'The schedule was removed, and stays removed: make another one, which may have its name.'
+  expect((await call({ kind: 'pause', request_id: 'p-3' })).last_command).toBe(`pause, refused: ${removed}`)
+})
+
+test('an answer carries the settings of the loop, and names the run that called', async () => {
+  const { call, turn } = await world()
+  await turn()
+  expect(await call()).toMatchObject({ settings: { looks_max: 50, next_fire_slack_ms: 0 }, run_id: 'a run' })
 })

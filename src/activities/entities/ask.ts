@@ -1,5 +1,5 @@
-// Asks for a turn and waits for its publish. Whoever stands on the same revision shares one ask: a thousand loops that are
-// due in one second cost one poke, one turn and one row of looks at the pointer.
+// Asks for a turn and waits for its publish. Callers that stand on the same revision share one request (single-flight): a thousand
+// loops that are due in one second cost one poke, one turn and one series of reads of the pointer.
 
 import type { Poke } from '../../commands/submit.js'
 import type { Current } from '../../readers/current.js'
@@ -16,13 +16,13 @@ type AskDeps = {
 export type Ask = (sequence: number, timeout_ms: number) => Promise<View | undefined>
 
 export function createAsk({ current, poke, stopping }: AskDeps): Ask {
-  const asked = new Map<number, Promise<View | undefined>>()
+  const requests = new Map<number, Promise<View | undefined>>()
   return (sequence, timeout_ms) => {
-    const known = asked.get(sequence)
+    const known = requests.get(sequence)
     if (known !== undefined) return known
     poke('now')
-    const answer = current.atLeast(sequence + 1, timeout_ms, stopping).finally(() => asked.delete(sequence))
-    asked.set(sequence, answer)
+    const answer = current.atLeast(sequence + 1, timeout_ms, stopping).finally(() => requests.delete(sequence))
+    requests.set(sequence, answer)
     return answer
   }
 }

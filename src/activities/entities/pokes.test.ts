@@ -2,7 +2,8 @@ import { expect, test } from '@jest/globals'
 import { NOW } from '../../../test/fixtures/say.js'
 import { createScheduleStory, SCHEDULE_ID } from '../../../test/fixtures/schedule-story.js'
 import { createVirtualTime } from '../../../test/fixtures/virtual-time.js'
-import { createSchedulePokes } from './pokes.js'
+import { createEntityPokes } from './pokes.js'
+import { SCHEDULE_KIND } from './schedule.js'
 
 /** Temporal answers from this instant on. */
 function world({ answers_from }: { readonly answers_from: number }) {
@@ -19,7 +20,7 @@ function world({ answers_from }: { readonly answers_from: number }) {
   }
   const said: string[] = []
   const log = (message: string) => said.push(message)
-  const pokes = createSchedulePokes({ start: send('start'), poke: send('poke'), at_once: 2, clock: time.clock(), log })
+  const pokes = createEntityPokes({ kind: SCHEDULE_KIND, start: send('start'), poke: send('poke'), at_once: 2, clock: time.clock(), log })
   const publish = () => pokes.onPublish({ rows: story.story.rows, snapshot: undefined }, new Map([['SCHEDULE', [SCHEDULE_ID]]]))
   return { time, story, tries, sent, said, pokes, publish }
 }
@@ -51,7 +52,7 @@ test('a poke is given up after some two minutes with one line in the log, and on
   expect(sent).toEqual(['poke'])
 })
 
-test('what has only ticked is poked by nobody', async () => {
+test('a loop whose entity has only ticked is not poked', async () => {
   const { time, story, tries, publish } = world({ answers_from: 0 })
   publish()
   story.decide(NOW + 120_000)

@@ -1,10 +1,14 @@
 import { expect, test } from '@jest/globals'
 import { NOW } from '../../../test/fixtures/say.js'
 import { createScheduleStory, SCHEDULE_ID } from '../../../test/fixtures/schedule-story.js'
+import { ENTITY_OFTEN_MS } from '../../core/loop-limits.js'
 import { HOUR_MS, MINUTE_MS } from '../../core/time.js'
 import type { Schedule } from '../../readers/schedules.js'
-import { undecidedAt } from './report.js'
-import { isStale } from './stale.js'
+import { SCHEDULE_KIND } from './schedule.js'
+import { isStale as isStaleOf, type ListedLoop } from './stale.js'
+
+const isStale = (listed: ListedLoop, schedule: Schedule, now: number) => isStaleOf(SCHEDULE_KIND, listed, schedule, now)
+const undecidedAt = (schedule: Schedule) => SCHEDULE_KIND.dueAt(schedule)[0] ?? null
 
 function world() {
   const story = createScheduleStory()
@@ -43,4 +47,16 @@ test('a status that is not so any more shows at once', () => {
   story.status(NOW + 1, 'PAUSED')
   expect(isStale({ status: 'ACTIVE', next_fire_at: next }, schedule(), NOW + 2)).toBe(true)
   expect(isStale({ status: 'PAUSED', next_fire_at: null }, schedule(), NOW + 2)).toBe(false)
+})
+
+test('of a schedule that fires often the listed fire may be off by as much as its loop leaves it', () => {
+  const { story, schedule } = world()
+  story.define(NOW + 1, { cron_expressions: ['* * * * *'] })
+  const next = undecidedAt(schedule()) as number
+  const listedAt = (next_fire_at: number) => isStale({ status: 'ACTIVE', next_fire_at }, schedule(), NOW + 2)
+  expect([next, next + MINUTE_MS, next + ENTITY_OFTEN_MS].map(listedAt)).toEqual([false, false, false])
+  expect(listedAt(next + ENTITY_OFTEN_MS + 1)).toBe(true)
+  story.define(NOW + 3, { cron_expressions: ['0 * * * *'] })
+  expect(listedAt(undecidedAt(schedule()) as number)).toBe(false)
+  expect(listedAt((undecidedAt(schedule()) as number) + MINUTE_MS)).toBe(true)
 })

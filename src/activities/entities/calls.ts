@@ -1,0 +1,26 @@
+// The activities of entity loops, one for each kind.
+
+import { Context } from '@temporalio/activity'
+import type { Scope } from '../../core/ids.js'
+import type { ScheduleCall, ScheduleReport } from '../../workflows/contract.js'
+import { servedScope } from '../served-scope.js'
+import { createEntityLook, type LookDeps } from './look.js'
+import { SCHEDULE_KIND } from './schedule.js'
+
+export type EntityCallDeps = LookDeps & { readonly scope: Scope }
+
+export function createEntityCalls(deps: EntityCallDeps) {
+  const lookAtSchedule = createEntityLook(deps, SCHEDULE_KIND)
+  return {
+    async scheduleTurn({ schedule_id, commands, ...scope }: ScheduleCall): Promise<ScheduleReport> {
+      servedScope(deps, scope)
+      return { ...((await lookAtSchedule(schedule_id, commands)) as ScheduleReport), ...callingRun() }
+    },
+  }
+}
+
+/** Of a workflow that was reset, the new run. */
+function callingRun(): { readonly run_id?: string } {
+  const { workflowExecution } = Context.current().info
+  return workflowExecution === undefined ? {} : { run_id: workflowExecution.runId }
+}
