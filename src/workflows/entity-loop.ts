@@ -159,7 +159,7 @@ export async function runEntityLoop<Command extends EntityCommand, Report extend
   const end = await loop.run({
     look,
     onFailed: () => show('ERROR'),
-    waitSummary: () => entityTimer(report),
+    waitSummary: () => entityTimer(loop.health().failures > 0 ? undefined : report),
     mayBeginAnew: () => unanswered.size === 0,
   })
   if (end === 'over') return

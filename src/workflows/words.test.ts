@@ -5,6 +5,7 @@ import {
   entityDetails,
   entityTimer,
   errorText,
+  handOverSummary,
   type LookCause,
   lookSummary,
   maintenanceDetails,
@@ -120,6 +121,10 @@ describe('what a call is for', () => {
     expect(lookSummary(cause('signal', 2), [])).toBe('look: 2 pokes')
     const commands = ['pause', 'resume', 'pause'].map((kind) => ({ kind, request_id: kind }))
     expect(lookSummary(cause('signal', 3), commands)).toBe('pause, resume')
+  })
+
+  test('of a hand-over', () => {
+    expect([1, 3].map(handOverSummary)).toEqual(['hand-over: 1 attempt has not started', 'hand-over: 3 attempts have not started'])
   })
 
   test('and what the timer of a workspace waits for', () => {

@@ -73,6 +73,9 @@ export function timerSummary({ wake_at, is_backstop }: WorkspaceTimer, now: numb
 export const turnSummary = (cause: LookCause, { wake_at, is_backstop }: WorkspaceTimer, now: number): string =>
   `turn: ${causeText(cause, is_backstop || wake_at === null ? 'backstop' : `due ${clockText(Date.parse(wake_at), now)} UTC`)}`
 
+export const handOverSummary = (unstarted: number): string =>
+  `hand-over: ${unstarted === 1 ? '1 attempt has' : `${unstarted} attempts have`} not started`
+
 export type MaintenanceStatus = 'STARTING' | 'IDLE' | 'ERROR'
 
 export function maintenanceDetails(status: MaintenanceStatus, report: MaintenanceReport | undefined, last_error: string | null): string {
@@ -101,7 +104,7 @@ export function entityDetails(status: string, page: EntityPage | undefined, { la
   ])
 }
 
-/** What an entity's timer waits for. An older activity does not say it. */
+/** What an entity's timer waits for; undefined: its last call failed. An older activity does not say it. */
 export const entityTimer = (report: EntityReport | undefined): string =>
   report === undefined ? 'tries again' : (report.timer ?? 'looks again')
 

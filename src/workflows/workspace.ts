@@ -18,7 +18,15 @@ import {
 } from './contract.js'
 import { listenForUnknown, setStatus } from './loop.js'
 import { openLoop } from './run-loop.js'
-import { statusOf, timerSummary, turnSummary, type WorkspaceStatus, type WorkspaceTimer, workspaceDetails } from './words.js'
+import {
+  handOverSummary,
+  statusOf,
+  timerSummary,
+  turnSummary,
+  type WorkspaceStatus,
+  type WorkspaceTimer,
+  workspaceDetails,
+} from './words.js'
 
 /** A wish for less than this waits so long all the same: each turn costs a place in the history. Turns that are due by time are
  *  called at whole seconds, and a second time within one only where the store's clock is known too roughly to act. */
@@ -78,9 +86,10 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
   async function sweep(): Promise<void> {
     for (;;) {
       await wf.condition(() => unstarted > 0)
+      const summary = handOverSummary(unstarted)
       unstarted = 0
       try {
-        await work.handOver(scope)
+        await work.handOver.executeWithOptions({ summary }, [scope])
       } catch (error) {
         if (wf.isCancellation(error)) throw error
         // What waiting was thought not to mend may be mended all the same: it is looked at again.

@@ -5,7 +5,7 @@ import { expect, test } from '@jest/globals'
 import { asyncLocalStorage, type Context } from '@temporalio/activity'
 import { createAsk } from '../../src/activities/entities/ask.js'
 import { createEntityCalls } from '../../src/activities/entities/calls.js'
-import { HOUR_MS } from '../../src/core/time.js'
+import { HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
 import { createAppender } from '../../src/ledger/append.js'
 import { createCurrent } from '../../src/readers/current.js'
 import type { ScheduleCall } from '../../src/workflows/contract.js'
@@ -14,14 +14,14 @@ import { createSpeaker, ulidOf } from '../fixtures/say.js'
 
 const SCHEDULE_ID = ulidOf('hourly')
 
-/** An hourly schedule that was published before, and is due by now. */
-async function world() {
+/** A schedule, hourly as a rule. */
+async function world(cron = '0 * * * *') {
   const api = createApiWorld()
   const { scope, random, clock } = api.appending
   const appender = createAppender({ ...api.appending, server_time: api.appending.clock.now() })
   const say = createSpeaker()
   const at = { at: appender.now() }
-  const definition = { asset_selection: ['a'], cron_expressions: ['0 * * * *'] }
+  const definition = { asset_selection: ['a'], cron_expressions: [cron] }
   await appender.append([
     say.locationDeployed('main', 0, {}, at),
     say.assetDefined('a', {}, 'main', at),
@@ -126,4 +126,16 @@ test('an answer carries the settings of the loop, and names the run that called'
   const { call, turn } = await world()
   await turn()
   expect(await call()).toMatchObject({ settings: { looks_max: 50, next_fire_slack_ms: 0 }, run_id: 'a run' })
+})
+
+test('the timer of a loop whose schedule fires often says how often it looks', async () => {
+  const { call, turn } = await world('* * * * *')
+  await turn()
+  const { timer, wake_in_ms, settings } = await call()
+  expect(timer).toMatch(/^looks every 10 min: next fire \d+ \w+ [\d:]+ UTC$/)
+  expect(wake_in_ms).toBeGreaterThanOrEqual(10 * MINUTE_MS)
+  expect(settings).toEqual({ looks_max: 50, next_fire_slack_ms: 5 * MINUTE_MS })
+  const hourly = await world()
+  await hourly.turn()
+  expect((await hourly.call()).timer).toMatch(/^next fire /)
 })

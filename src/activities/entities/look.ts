@@ -2,8 +2,8 @@
 // how the entity stands. It decides nothing: the turn does, and where that has published already, it is not asked.
 
 import { unavailable } from '../../core/errors.js'
-import { ENTITY_CALL_WAIT_MS_MAX, ENTITY_LOOKS_A_RUN, ENTITY_WAITING_MS } from '../../core/loop-limits.js'
-import { type Clock, instantText } from '../../core/time.js'
+import { ENTITY_CALL_WAIT_MS_MAX, ENTITY_LOOK_OFTEN_MS, ENTITY_LOOKS_A_RUN, ENTITY_WAITING_MS } from '../../core/loop-limits.js'
+import { type Clock, instantText, MINUTE_MS } from '../../core/time.js'
 import type { Current } from '../../readers/current.js'
 import type { View } from '../../readers/reader.js'
 import { type Asked, type Outcome, outcomeIn } from '../../readers/wait.js'
@@ -12,7 +12,7 @@ import { explained } from '../failures.js'
 import { leaveOn, leaving } from '../leave.js'
 import type { Ask } from './ask.js'
 import type { AppendDeps, Appended, EntityKind } from './kind.js'
-import { nextFireSlackMs, wakeInMs } from './wake.js'
+import { firesOften, nextFireSlackMs, wakeInMs } from './wake.js'
 
 export type LookDeps = AppendDeps & {
   readonly clock: Clock
@@ -26,6 +26,8 @@ export type LookDeps = AppendDeps & {
 type Basis<Entity> = { readonly view: View | undefined; readonly entity: Entity | undefined }
 type Sent<Command> = { readonly command: Command; readonly appended: Appended }
 
+/** Beside the timer of an entity that fires often: the next fire alone would be a riddle where it has passed. */
+const OFTEN_TIMER = `looks every ${ENTITY_LOOK_OFTEN_MS / MINUTE_MS} min`
 /** A page has no room for more. */
 const LAST_COMMAND_CHARACTERS_MAX = 500
 
@@ -76,11 +78,13 @@ export function createEntityLook<Entity, Command extends EntityCommand>(deps: Lo
     const due = kind.dueAt(entity)
     const [first] = due
     const now = submit.appender.now()
+    const standing = await kind.report(entity, view, now)
     return {
       sequence,
       wake_in_ms: wakeInMs(entity_id, due, { now, count: await kind.count(view) }),
       next_fire_at: first === undefined ? null : instantText(first),
-      ...(await kind.report(entity, view, now)),
+      ...standing,
+      timer: firesOften(due) ? `${OFTEN_TIMER}: ${standing.timer}` : standing.timer,
       settings: { ...settings, next_fire_slack_ms: nextFireSlackMs(due) },
     }
   }

@@ -1,6 +1,6 @@
 // After a publish: starts the loops of entities that are new, and pokes those whose definition or status changed. Those that
 // only ticked are left alone: their timers see to it. A thousand at once are one deploy, so few go out at a time. What fails
-// is sent again, a bounded number of times: ensureLoops finds most of the rest, and a new name only at the next fire.
+// is sent again, a bounded number of times: ensureLoops finds most of the rest; a new name shows when the loop looks by itself.
 
 import { messageOf } from '../../core/errors.js'
 import { type Clock, SECOND_MS } from '../../core/time.js'
@@ -96,4 +96,4 @@ export function createEntityPokes<Entity>({ kind, start, poke, at_once, clock, l
 
 const givenUpText = (entity: string, error: unknown): string =>
   `Temporal has not taken a poke of the loop of the ${entity} in ${TRIES_MAX} tries: ${messageOf(error)}. ` +
-  'No tick is lost: its page in Temporal shows what was before until the automation looks at its loops again, or until its next fire.'
+  'No tick is lost: its page in Temporal shows what was before until the automation looks at its loops again, or until the loop looks by itself.'
