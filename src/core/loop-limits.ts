@@ -29,10 +29,10 @@ export const SCHEDULE_FIRES_SHOWN = 5
 /** Calls that wait in one process: as many as may be due at one instant, and each holds next to nothing. */
 export const ENTITY_CALLS_AT_ONCE = 1_000
 /** Loops that a process keeps in memory, some 0.1 MB each. One that is not kept is replayed from its history with each look, so all
- *  loops of the workspace are kept, and a quarter more for those that come while the process lives; of very many the process keeps a
- *  gigabyte, and the others are replayed, which is short (ENTITY_LOOKS_A_RUN). */
+ *  loops of the workspace are kept, and a quarter more for those that come while the process lives; of very many the process keeps
+ *  half a gigabyte, and the others are replayed, which is short (ENTITY_LOOKS_A_RUN). */
 export const CACHED_LOOPS_MIN = 1_100
-export const CACHED_LOOPS_MAX = 10_000
+export const CACHED_LOOPS_MAX = 5_000
 export const cachedLoops = (loop_count: number): number =>
   Math.min(CACHED_LOOPS_MAX, Math.max(CACHED_LOOPS_MIN, Math.ceil(loop_count * 1.25)))
 /** Loops that one process starts or pokes at the same time: half of what a dev server takes before others wait for it. */
