@@ -15,7 +15,22 @@ export type Decision = {
   readonly drafts: readonly Draft[]
   /** Long lists that the drafts name, to be written before them. */
   readonly lists?: readonly (readonly string[])[]
+  /** Why it is due, so that it can be counted where a turn before should have said it; left out: it is never late. */
+  readonly due?: Due
 }
+
+/** What rows alone call for could have been said by the turn that published them. What time calls for, by one at that instant;
+ *  null: it may have waited for room, and nothing says since when it is due. */
+type Due =
+  | { readonly by: 'rows'; readonly late_as: LateKind }
+  | {
+      readonly by: 'time'
+      readonly at: number | null
+      /** What this turn folds can only move the instant on, so that it was due before as well. */
+      readonly holds_after_folds?: true
+    }
+
+export type LateKind = 'plan_late' | 'dispatch_late'
 
 export type ReconcileState = {
   readonly rows: WorkingSet

@@ -47,7 +47,11 @@ export function reconcileDispatch(
       if (!room.isThere(pool_keys, places)) left.push(task)
       else {
         room.take(pool_keys)
-        decisions.push({ said_by: 'dispatch', drafts: [dispatch(task, location, identity)] })
+        decisions.push({
+          said_by: 'dispatch',
+          drafts: [dispatch(task, location, identity)],
+          due: DUE[task.state === 'READY' ? 'READY' : 'RETRY_WAIT'],
+        })
       }
     }
     return left
@@ -64,6 +68,8 @@ type Places = 'free' | 'prefetched'
 const GLOBAL = [GLOBAL_POOL_KEY]
 
 const NO_TAGS: readonly never[] = []
+
+const DUE = { READY: { by: 'rows', late_as: 'dispatch_late' }, RETRY_WAIT: { by: 'time', at: null } } as const
 
 /** The pools of a run's tags; undefined: nothing of it may be dispatched, because it is over, being cancelled, or has a tag
  *  that is full already. Asked once a run: its tasks are many. */

@@ -61,7 +61,11 @@ export function reconcileLost({
       compareText(left.task.run_id, right.task.run_id) ||
       left.task.task_index - right.task.task_index,
   )
-  return passed.map(({ task, loss }) => ({ said_by: 'lost', drafts: [lost(task, loss)] }))
+  return passed.map(({ task, loss }) => ({
+    said_by: 'lost',
+    drafts: [lost(task, loss)],
+    due: { by: 'time', at: loss.deadline_at, holds_after_folds: true },
+  }))
 }
 
 function lost({ run_id, task_key, attempt, attempt_id, state }: TaskRow, { reason, deadline_at }: ArmedDeadline): Draft {

@@ -32,10 +32,12 @@ export function reconcilePlan({ rows }: { readonly rows: WorkingSet }): readonly
     if (left === 'waits') continue
     const planned = 'code' in left ? left : planRun(rows, run, left)
     tasks += 'code' in planned ? 1 : (planned.pages[0]?.task_count ?? 0)
-    decisions.push('code' in planned ? { said_by: 'plan', drafts: [failed(run, planned)] } : decisionOf(run, planned))
+    decisions.push('code' in planned ? { said_by: 'plan', drafts: [failed(run, planned)], due: DUE } : decisionOf(run, planned))
   }
   return decisions
 }
+
+const DUE = { by: 'rows', late_as: 'plan_late' } as const
 
 const basisOf = ({ request_event_id }: RunRow): Basis => ({ request_event_id, run_state: 'PENDING' })
 
@@ -60,6 +62,7 @@ type Planned = { readonly pages: readonly Page[]; readonly lists: readonly (read
 const decisionOf = (run: RunRow, { pages, lists }: Planned): Decision => ({
   said_by: 'plan',
   drafts: pages.map((page) => created(run, page)),
+  due: DUE,
   ...(lists.length === 0 ? {} : { lists }),
 })
 

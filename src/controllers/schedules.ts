@@ -83,7 +83,10 @@ function say({ definition, state }: DueSchedule, decided: ScheduleDecision, iden
     },
   }
   const lists = tick?.long_list === undefined ? [] : [tick.long_list]
-  return { said_by: 'schedules', drafts: triggerBatch(ticked, requests.flat()), lists }
+  const [first] = decided.ticks
+  const decision = { said_by: 'schedules', drafts: triggerBatch(ticked, requests.flat()), lists }
+  // Of what is owed it is none: that follows from events, and not from time.
+  return first === undefined ? decision : { ...decision, due: { by: 'time', at: first.at } }
 }
 
 const epochOf = (at: number): number => at / SECOND_MS

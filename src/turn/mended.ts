@@ -27,21 +27,17 @@ type FirstRound = { readonly decisions: readonly Decision[]; readonly recorded: 
  *  and from time alone: whoever published it, or came after, could have said what does not depend on time. */
 export function noteLeftOver(pass: Pass, workspace: Workspace, { decisions, recorded }: FirstRound): void {
   const isUnchanged = pass.pending.segments.length === 0 && pass.published_count === 0
-  const retries = decisions.filter(isRetry).length
   if (isUnchanged && stoodFor(pass, workspace) > TURN_GAP_MS_MAX) {
-    note(pass, 'plan_late', decisions.filter(({ said_by }) => said_by === 'plan').length)
-    note(pass, 'dispatch_late', decisions.filter(({ said_by }) => said_by === 'dispatch').length - retries)
+    for (const { due } of decisions) if (due?.by === 'rows') note(pass, due.late_as, 1)
   }
   const { wake_at, hold_until } = recorded
   if (wake_at === null || pass.now - wake_at <= TURN_GAP_MS_MAX || pass.outage_ms > 0) return
-  const isLate = (due_at: number) => pass.now - Math.max(wake_at, due_at) > TURN_GAP_MS_MAX
-  // A retry that is due may have waited for room: only where nothing has made room since is it known not to have.
-  const isHeldAnew = pass.hold_until !== null && pass.hold_until !== hold_until
-  // What is on record may be the instant of such a retry, at which turns have looked without a word.
-  const isLost = decisions.some((decision) => decision.said_by === 'lost' && isLate(deadlineOf(decision)))
-  const isTicked = decisions.some((decision) => decision.said_by === 'schedules' && isLate(firstInstantOf(decision)))
-  const isActedOn = isHeldAnew || isLost || (isUnchanged && (retries > 0 || isTicked))
-  if (isActedOn) note(pass, 'wake_missed', 1)
+  // What is on record may be the instant of a retry that waited for room, at which turns have looked without a word: only where
+  // nothing has made room since is it known that none has.
+  const isLate = (due_at: number | null) => pass.now - Math.max(wake_at, due_at ?? wake_at) > TURN_GAP_MS_MAX
+  const isMissed = decisions.some(({ due }) => due?.by === 'time' && (isUnchanged || due.holds_after_folds === true) && isLate(due.at))
+  const isHeldNow = pass.hold_until !== null && pass.hold_until !== hold_until
+  if (isHeldNow || isMissed) note(pass, 'wake_missed', 1)
 }
 
 function note({ mended }: Pass, kind: Mended, count: number): void {
@@ -52,18 +48,3 @@ function note({ mended }: Pass, kind: Mended, count: number): void {
 function stoodFor({ now }: Pass, { snapshot }: Workspace): number {
   return snapshot === undefined ? 0 : now - instantMs(snapshot.revision.published_at)
 }
-
-function deadlineOf({ drafts }: Decision): number {
-  return Math.min(...drafts.flatMap((draft) => (draft.event_type === 'AttemptLost' ? [instantMs(draft.basis.deadline_at ?? '')] : [])))
-}
-
-/** Of what is owed it is none: that follows from events, and not from time. */
-function firstInstantOf({ drafts }: Decision): number {
-  const [first] = drafts
-  return first?.event_type === 'ScheduleTicked' && first.payload.ticks.length > 0
-    ? instantMs(first.payload.ticks[0]?.scheduled_for ?? '')
-    : Number.POSITIVE_INFINITY
-}
-
-const isRetry = ({ drafts }: Decision): boolean =>
-  drafts.some(({ event_type, basis }) => event_type === 'DispatchRequested' && basis?.task_state === 'RETRY_WAIT')

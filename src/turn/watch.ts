@@ -1,6 +1,7 @@
 // What a turn tells those who count: after each publish what it made visible, and at its end how long it took. It is told
 // within the turn, so who listens does no I/O; nothing that is decided depends on it.
 
+import type { LateKind } from '../controllers/decision.js'
 import { EVERY_NOUN, type NounKind } from '../controllers/nouns/every.js'
 import { compareText } from '../core/order.js'
 import { instantMs, stampMs } from '../core/time.js'
@@ -32,7 +33,7 @@ export type TurnEnd = {
 }
 
 /** What a turn finds stuck, and sets going by doing what it always does (turn/mended.ts). */
-export type Mended = 'dispatch_late' | 'hot_state' | 'late_segment' | 'plan_late' | 'poke_missed' | 'wake_missed'
+export type Mended = LateKind | 'hot_state' | 'late_segment' | 'poke_missed' | 'wake_missed'
 
 export type TurnWatch = {
   readonly onPublished: (report: PublishReport) => void

@@ -54,6 +54,14 @@ export const REPAIR: readonly Mutant[] = [
     killed_by: repair('ledger', 'a lost poke goes on: the next turn folds what was appended, whatever brought it'),
   },
   {
+    name: 'deadlines that passed without a turn counted only where nothing is new',
+    edits: [{ file: 'src/controllers/lost.ts', find: ', holds_after_folds: true', replace: '' }],
+    killed_by: repair(
+      'worker',
+      'the grace of a cancel that passed without a turn counts also where the turn that comes late has news to fold',
+    ),
+  },
+  {
     name: 'attempts that waited for room counted as sent again',
     edits: [
       { file: 'src/activities/seen-answers.ts', find: 'waited_for_room: before === true', replace: 'waited_for_room: before === null' },

@@ -111,3 +111,21 @@ test('a deadline that nobody came for goes on: the turn that comes late holds it
   expect([await repairs(), await losses()]).toEqual([{ wake_missed: 1 }, { HEARTBEAT: 1 }])
   await expectInvariants()
 })
+
+test('the grace of a cancel that passed without a turn counts also where the turn that comes late has news to fold', async () => {
+  const { turn, say, append, pass, rows, worker, first, repairs, losses, expectInvariants } = await withHandedOver({
+    heartbeat_timeout_seconds: 3_600,
+    cancel_grace_seconds: 30,
+  })
+  await worker.start()
+  await turn()
+  await append(say.runCancelRequested(first.run_id))
+  await turn()
+  await pass(10 * MINUTE_MS)
+  await append(say.poolDefined('pool:x', 1))
+
+  await turn()
+  expect(await rows('tasks')).toMatchObject([{ state: 'CANCELLED', attempt: 1 }])
+  expect([await repairs(), await losses()]).toEqual([{ wake_missed: 1 }, { CANCEL_GRACE: 1 }])
+  await expectInvariants()
+})
