@@ -102,7 +102,7 @@ function drainAfterFault(worker: Worker, onFault: (cause: unknown) => void): voi
 }
 
 function optionsOf({ connection, namespace, identity, queues, loop_count, activities, workflows = BUNDLE }: WorkerParts): WorkerOptions[] {
-  const { turn, handOver, maintain, scheduleTurn } = activities
+  const { turn, handOver, maintain, ...entity_calls } = activities
   const common = { connection, namespace, identity, shutdownGraceTime: SHUTDOWN_GRACE_MS, shutdownForceTime: SHUTDOWN_FORCE_MS }
   return [
     {
@@ -118,7 +118,7 @@ function optionsOf({ connection, namespace, identity, queues, loop_count, activi
     {
       ...common,
       taskQueue: queues.calls,
-      activities: { scheduleTurn },
+      activities: entity_calls,
       maxConcurrentActivityTaskExecutions: ENTITY_CALLS_AT_ONCE,
     },
     { ...common, taskQueue: queues.work, activities: { handOver, maintain }, maxConcurrentActivityTaskExecutions: 10 },
