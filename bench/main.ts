@@ -1,6 +1,7 @@
 // `npm run bench -- SUITE [--quick] [--only NAME]`: runs one suite of benchmarks.
 
 import { EXECUTION_NAMES, runExecution } from './execution/suite.js'
+import { LOOPS_NAMES, runLoops } from './loops/suite.js'
 import { REPAIR_NAMES, runRepair } from './repair/suite.js'
 import { createReport } from './report.js'
 import { RUN_NAMES, runRun } from './run/suite.js'
@@ -14,6 +15,7 @@ const SUITES = {
   execution: { run: runExecution, names: EXECUTION_NAMES },
   schedules: { run: runSchedules, names: SCHEDULES_NAMES },
   scale: { run: runScale, names: SCALE_NAMES },
+  loops: { run: runLoops, names: LOOPS_NAMES },
   repair: { run: runRepair, names: REPAIR_NAMES },
 } as const
 

@@ -132,7 +132,7 @@ const opened = (output) => (existsSync(join(output, 'report.csv')) ? `  open ${j
 
 const whatNow = (dev, output) => `
 The quickstart is materialized: five days of orders, and a report of them.
-${opened(output)}${dev.ui_url === undefined ? '' : `  open ${dev.ui_url}   the loop that drives it: servo/default/default/workspace\n`}  open ${dev.api_url}/openapi.json
+${opened(output)}${dev.loops_url === undefined ? '' : `  open ${dev.loops_url}\n       the loops that drive it, in Temporal\n`}  open ${dev.api_url}/openapi.json
 
 Try next, in another terminal${told(dev)}${dev.export_line === undefined ? ':' : ''}
   npx servo asset graph

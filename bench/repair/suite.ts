@@ -10,7 +10,7 @@ import { createHandOver } from '../../src/activities/hand-over.js'
 import { findMissedSegments } from '../../src/compactor/window.js'
 import { LISTING_WINDOW_LOCAL_MS } from '../../src/core/limits.js'
 import { NAMESPACE_DEFAULT } from '../../src/core/names.js'
-import { HOUR_MS, SECOND_MS } from '../../src/core/time.js'
+import { SECOND_MS } from '../../src/core/time.js'
 import { createCurrent } from '../../src/readers/current.js'
 import { createReader } from '../../src/readers/reader.js'
 import type { ObjectStore } from '../../src/storage/object-store.js'
@@ -124,8 +124,7 @@ async function measureEnsure(report: Report, { is_quick }: SuiteOptions): Promis
   const connection = await Connection.connect({ address: server.address })
   const client = new Client({ connection, namespace: NAMESPACE_DEFAULT })
   const scope = { tenant_id: 'acme', workspace_id: 'prod' }
-  const timings = { backstop_ms: HOUR_MS, backstop_ms_max: HOUR_MS, maintenance_ms: HOUR_MS }
-  const ensure = async () => (await ensureLoops({ client, scope, timings })).started
+  const ensure = async () => (await ensureLoops({ client, scope })).started
   try {
     await ensure()
     // Lists are behind by a moment.

@@ -3,87 +3,22 @@
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { openAppender, openDeps, openReader } from '../../src/bin/deps.js'
-import { openClient } from '../../src/bin/temporal.js'
-import { stampNow } from '../../src/commands/submit.js'
-import { definedKey, definitionHash } from '../../src/core/keys.js'
-import { NAMESPACE_DEFAULT } from '../../src/core/names.js'
 import { ceilTo, instantMs, MINUTE_MS, SECOND_MS } from '../../src/core/time.js'
-import { newUlid } from '../../src/core/ulid.js'
-import { withDefaults } from '../../src/events/fields.js'
-import { SCHEDULE_FIELDS } from '../../src/events/schedule-definition.js'
 import type { ScheduleTickRow } from '../../src/projections/schedule-table.js'
 import { readAll } from '../../src/readers/pages.js'
 import type { View } from '../../src/readers/reader.js'
-import { asset } from '../../src/sdk/asset.js'
 import { untilSeen } from '../../test/fixtures/until.js'
+import { defineSchedules, SCHEDULE_SLOTS, type Scheduled, untilLoopsStand, withSchedules } from '../loops/schedules.js'
 import { median, percentile, type Report } from '../report.js'
-import { type Measured, withSystem } from '../run/system.js'
 import type { SuiteOptions } from '../truth/options.js'
 
-const SCOPE = { tenant_id: 'default', workspace_id: 'default' }
-const SLOTS = 64
 const DUE = 1_000
 const LOOPS = 5_000
-const DEFINED_AT_ONCE = 250
 const SETTLED_WITHIN_MS = 300_000
 
-const tickAsset = () => asset({ key: 'ticked', deps: [], run: () => undefined })
-
-async function withSchedules(work: (system: Measured, tables: Tables) => Promise<void>): Promise<void> {
-  await withSystem([tickAsset()], SLOTS, async (system) => {
-    const deps = await openDeps({ ...SCOPE, store: system.store })
-    try {
-      await work(system, { deps, reader: openReader(deps) })
-    } finally {
-      await deps.close()
-    }
-  })
-}
-
-type Tables = { readonly deps: Awaited<ReturnType<typeof openDeps>>; readonly reader: ReturnType<typeof openReader> }
-
-async function define({ request }: Measured, { deps, reader }: Tables, count: number, cronOf: (i: number) => string): Promise<void> {
-  const appender = await openAppender(deps)
-  for (let first = 0; first < count; first += DEFINED_AT_ONCE) {
-    const drafts = Array.from({ length: Math.min(DEFINED_AT_ONCE, count - first) }, (_, i) => {
-      const schedule_id = newUlid(deps.clock.now(), deps.random)
-      const definition = withDefaults(SCHEDULE_FIELDS, { cron_expressions: [cronOf(first + i)], asset_selection: ['ticked'] })
-      return {
-        event_type: 'ScheduleDefined' as const,
-        idempotency_key: definedKey('schedule', schedule_id, 'bench'),
-        payload: { schedule_id, schedule_name: `schedule-${first + i}`, definition_hash: definitionHash(definition), definition },
-      }
-    })
-    await appender.append(stampNow({ ...deps, appender }, drafts, 'servo/api'))
-  }
-  // Nobody has poked so far: the API does, when it is asked for a run.
-  await request(['ticked'])
-  await untilSeen('all are defined', async () => (await rowsOf(reader, 'schedule_definitions')).length === count, SETTLED_WITHIN_MS)
-}
-
-async function rowsOf(reader: Tables['reader'], table: 'schedule_definitions' | 'schedule_ticks') {
+async function rowsOf(reader: Scheduled['reader'], table: 'schedule_ticks') {
   const view = await reader.latest()
   return view === undefined ? [] : readAll(view, table)
-}
-
-/** Each has had its first look, by what Temporal lists. */
-async function untilLoopsStand({ environment }: Measured, count: number): Promise<void> {
-  const { client, close } = openClient({ address: environment['TEMPORAL_ADDRESS'] ?? '', namespace: NAMESPACE_DEFAULT })
-  const query = 'ServoKind = "schedule" AND ServoStatus = "ACTIVE" AND ExecutionStatus = "Running"'
-  try {
-    await untilSeen(
-      `${count} loops stand`,
-      async () => {
-        // Each count goes through the list of all: often, it would be what is measured.
-        await sleep(2 * SECOND_MS)
-        return (await client.workflow.count(query)).count === count
-      },
-      SETTLED_WITHIN_MS,
-    )
-  } finally {
-    await close()
-  }
 }
 
 function automationPid(): number {
@@ -118,18 +53,18 @@ function createPublishes() {
 }
 
 export async function measureDue(report: Report): Promise<void> {
-  await withSchedules(async (system, tables) => {
+  await withSchedules(async (system) => {
     const due_at = ceilTo(Date.now() + 120 * SECOND_MS, SECOND_MS)
     const at = new Date(due_at)
     const cron = `${at.getUTCSeconds()} ${at.getUTCMinutes()} ${at.getUTCHours()} ${at.getUTCDate()} ${at.getUTCMonth() + 1} *`
-    await define(system, tables, DUE, () => cron)
+    await defineSchedules(system, DUE, () => cron)
     await untilLoopsStand(system, DUE)
     if (Date.now() > due_at) throw new Error('The loops were not started in time; the figure would mean nothing.')
     const publishes = createPublishes()
     const ticks = await untilSeen(
       'all have ticked',
       async () => {
-        const view = await tables.reader.latest()
+        const view = await system.reader.latest()
         if (view === undefined || Date.now() < due_at) return undefined
         publishes.note(view)
         const rows = await readAll(view, 'schedule_ticks')
@@ -138,7 +73,7 @@ export async function measureDue(report: Report): Promise<void> {
       SETTLED_WITHIN_MS,
     )
     const delays = publishes.delaysOf(ticks)
-    const setup = `${DUE} schedules of one asset due in one second, a loop each, ${SLOTS} slots, local store with fsync; to the publish`
+    const setup = `${DUE} schedules of one asset due in one second, a loop each, ${SCHEDULE_SLOTS} slots, local store with fsync; to the publish`
     report.add({ name: 'due_1000_s', value: Math.max(...delays) / SECOND_MS, unit: 's', target: '<= 3', setup })
     report.add({ name: 'tick_delay_p95_ms', value: percentile(delays, 0.95), unit: 'ms', target: '<= 2000', setup: 'of those' })
     if (ticks.some(({ status }) => status !== 'TRIGGERED')) throw new Error('A tick did not run, and the figure would mean nothing.')
@@ -147,17 +82,17 @@ export async function measureDue(report: Report): Promise<void> {
 
 export async function measureSteady(report: Report, { is_quick }: SuiteOptions): Promise<void> {
   const minutes = is_quick ? 2 : 10
-  await withSchedules(async (system, tables) => {
-    await define(system, tables, DUE, (i) => `${i % 60} * * * * *`)
+  await withSchedules(async (system) => {
+    await defineSchedules(system, DUE, (i) => `${i % 60} * * * * *`)
     const from = ceilTo(Date.now() + 20 * SECOND_MS, MINUTE_MS)
     const to = from + minutes * MINUTE_MS
     const publishes = createPublishes()
     while (Date.now() < to + 5 * SECOND_MS) {
-      const view = await tables.reader.latest()
+      const view = await system.reader.latest()
       if (view !== undefined) publishes.note(view)
       await sleep(500)
     }
-    const ticks = (await rowsOf(tables.reader, 'schedule_ticks')) as unknown as ScheduleTickRow[]
+    const ticks = (await rowsOf(system.reader, 'schedule_ticks')) as unknown as ScheduleTickRow[]
     const within = ticks.filter(({ scheduled_for }) => scheduled_for >= from && scheduled_for < to)
     if (within.length !== DUE * minutes) throw new Error(`There are ${within.length} ticks instead of ${DUE * minutes}.`)
     const delays = publishes.delaysOf(within)
@@ -168,9 +103,9 @@ export async function measureSteady(report: Report, { is_quick }: SuiteOptions):
 }
 
 export async function measureLoops(report: Report): Promise<void> {
-  await withSchedules(async (system, tables) => {
+  await withSchedules(async (system) => {
     const began = performance.now()
-    await define(system, tables, LOOPS, (i) => `${i % 60} ${i % 24} 1 1 *`)
+    await defineSchedules(system, LOOPS, (i) => `${i % 60} ${i % 24} 1 1 *`)
     await untilLoopsStand(system, LOOPS)
     const started_s = (performance.now() - began) / SECOND_MS
     const status = readFileSync(`/proc/${automationPid()}/status`, 'utf8')

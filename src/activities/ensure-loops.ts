@@ -1,42 +1,67 @@
-// Starts the loops of a workspace that do not run, at the start of a process, and again and again (keep-ensured.ts): its own
-// two, and one for each schedule. It pokes loops whose page is out of date, drains those that run on another task queue to
-// that of the workspace, and never signals the others. Another process may do the same at the same time.
+// Starts the loops of a workspace that do not run: its own two, and one for each entity. It lists what runs, pokes loops whose
+// page is out of date, and drains those on another task queue to that of the workspace. Several processes may do it at once.
 
-import { type Client, WorkflowExecutionAlreadyStartedError, WorkflowNotFoundError } from '@temporalio/client'
+import { type Client, WorkflowNotFoundError } from '@temporalio/client'
 import { defineSearchAttributeKey, type SignalDefinition } from '@temporalio/common'
 import type { Scope } from '../core/ids.js'
 import { LOOP_SIGNALS_AT_ONCE } from '../core/loop-limits.js'
-import { isLoopsQueue, type LoopKind, taskQueues, type WorkspaceLoopKind, workflowId } from '../core/names.js'
-import type { Schedule } from '../readers/schedules.js'
-import {
-  drainSignal,
-  type LoopTimings,
-  type MaintenanceLoopInput,
-  pokeSignal,
-  type ScheduleLoopInput,
-  WORKFLOW_TYPES,
-  type WorkspaceLoopInput,
-} from '../workflows/contract.js'
-import type { EntityDescription } from './entities/kind.js'
-import { SCHEDULE_KIND } from './entities/schedule.js'
+import { type EntityLoopKind, isLoopsQueue, type LoopKind, taskQueues, type WorkspaceLoopKind, workflowId } from '../core/names.js'
+import type { View } from '../readers/reader.js'
+import { drainSignal, pokeSignal } from '../workflows/contract.js'
+import type { EntityKind } from './entities/kind.js'
 import { isStale, type ListedLoop } from './entities/stale.js'
+import { type LoopsDeps, type StartedEntityKind, startEntityLoop, startWorkspaceLoop } from './start-loops.js'
 
-export type LoopsDeps = {
-  readonly client: Client
-  readonly scope: Scope
+/** An entity that has a loop. */
+type LoopEntity = {
+  readonly entity_id: string
+  /** Of its row; its loop has the same one, or ERROR. */
+  readonly status: string
+  /** It has no loop any more: a tombstone ends it. */
+  readonly is_over: boolean
+  /** `now` is the store's time. */
+  readonly isStale: (listed: ListedLoop, now: number) => boolean
+  /** false: it runs already. */
+  readonly start: (deps: LoopsDeps) => Promise<boolean>
 }
 
-type EnsureDeps = LoopsDeps & {
-  readonly timings: LoopTimings
-  readonly schedules?: {
-    /** Removed ones too: a tombstone ends a loop. */
-    readonly read: () => Promise<readonly Schedule[]>
-    /** The store's time. */
-    readonly now: () => number
+/** What a look after the loops needs to know of a kind of entities. */
+export type EntityLoops = {
+  readonly kind: EntityLoopKind
+  /** Those that are over too. */
+  readonly readAll: () => Promise<readonly LoopEntity[]>
+  /** The same, as this process remembers them: some minutes old at most. */
+  readonly readRecent: () => Promise<readonly LoopEntity[]>
+}
+
+/** Of a kind, by what is newest, and by what this process remembers. */
+export const entityLoops = <Entity>(
+  kind: Pick<EntityKind<Entity, never>, 'readAll' | 'describe' | 'dueAt'> & { readonly kind: StartedEntityKind },
+  newest: () => Promise<View | undefined>,
+  recent: () => Promise<View | undefined> = newest,
+): EntityLoops => {
+  const describe = (entity: Entity): LoopEntity => {
+    const description = kind.describe(entity)
+    return {
+      ...description,
+      isStale: (listed, now) => isStale(kind, listed, entity, now),
+      start: (deps) => startEntityLoop(deps, kind.kind, description),
+    }
+  }
+  return {
+    kind: kind.kind,
+    readAll: async () => (await kind.readAll(await newest())).map(describe),
+    readRecent: async () => (await kind.readAll(await recent())).map(describe),
   }
 }
 
-const KINDS: readonly WorkspaceLoopKind[] = ['workspace', 'maintenance']
+export type EnsureDeps = LoopsDeps & {
+  readonly entities?: readonly EntityLoops[]
+  /** The store's time. */
+  readonly now?: () => number
+}
+
+export const WORKSPACE_LOOPS: readonly WorkspaceLoopKind[] = ['workspace', 'maintenance']
 
 export type EnsuredLoops = {
   /** The kinds of the loops that were missing, as often as there were. */
@@ -45,13 +70,16 @@ export type EnsuredLoops = {
   readonly elsewhere: readonly string[]
 }
 
+const SERVO_STATUS = defineSearchAttributeKey('ServoStatus', 'KEYWORD')
+const SERVO_NEXT_FIRE_AT = defineSearchAttributeKey('ServoNextFireAt', 'DATETIME')
+
 export async function ensureLoops(deps: EnsureDeps): Promise<EnsuredLoops> {
   const { client, scope } = deps
   const home = taskQueues(scope).loops
   /** By id, with what lists have of its page. */
   const running = new Map<string, ListedLoop>()
   const elsewhere = new Map<string, string>()
-  for await (const { workflowId: id, taskQueue, typedSearchAttributes } of client.workflow.list({ query: queryOf(scope) })) {
+  for await (const { workflowId: id, taskQueue, typedSearchAttributes } of client.workflow.list({ query: runningLoops(scope) })) {
     const next_fire_at = typedSearchAttributes.get(SERVO_NEXT_FIRE_AT)?.getTime() ?? null
     running.set(id, { status: typedSearchAttributes.get(SERVO_STATUS), next_fire_at })
     if (taskQueue !== home && isLoopsQueue(taskQueue)) elsewhere.set(id, taskQueue)
@@ -61,21 +89,19 @@ export async function ensureLoops(deps: EnsureDeps): Promise<EnsuredLoops> {
 }
 
 async function startMissing(deps: EnsureDeps, running: ReadonlyMap<string, ListedLoop>): Promise<readonly LoopKind[]> {
-  const { scope } = deps
+  const { scope, entities = [], now = Date.now } = deps
   const started: LoopKind[] = []
-  for (const kind of KINDS) {
-    if (!running.has(workflowId(scope, kind)) && (await startLoop(deps, kind))) started.push(kind)
+  for (const kind of WORKSPACE_LOOPS) {
+    if (!running.has(workflowId(scope, kind)) && (await startWorkspaceLoop(deps, kind))) started.push(kind)
   }
-  if (deps.schedules === undefined) return started
-  const { read, now } = deps.schedules
-  await eachOf(await read(), LOOP_SIGNALS_AT_ONCE, async (schedule) => {
-    const entity = SCHEDULE_KIND.describe(schedule)
-    const id = workflowId(scope, 'schedule', entity.entity_id)
-    const listed = running.get(id)
-    if (listed === undefined) {
-      if (!entity.is_over && (await startScheduleLoop(deps, entity))) started.push('schedule')
-    } else if (isStale(SCHEDULE_KIND, listed, schedule, now())) await pokeSchedule(deps, entity.entity_id)
-  })
+  for (const { kind, readAll } of entities) {
+    await eachOf(await readAll(), LOOP_SIGNALS_AT_ONCE, async ({ entity_id, is_over, isStale, start }) => {
+      const listed = running.get(workflowId(scope, kind, entity_id))
+      if (listed === undefined) {
+        if (!is_over && (await start(deps))) started.push(kind)
+      } else if (isStale(listed, now())) await pokeEntity(deps, kind, entity_id)
+    })
+  }
   return started
 }
 
@@ -90,8 +116,8 @@ async function eachOf<T>(list: readonly T[], at_once: number, work: (each: T) =>
 /** At the start of a process: a new version of the fold publishes a checkpoint at once, idle or not. */
 export const pokeWorkspace = ({ client, scope }: LoopsDeps): Promise<void> => signalLoop(client, workflowId(scope, 'workspace'), pokeSignal)
 
-export const pokeSchedule = ({ client, scope }: LoopsDeps, schedule_id: string): Promise<void> =>
-  signalLoop(client, workflowId(scope, 'schedule', schedule_id), pokeSignal)
+export const pokeEntity = ({ client, scope }: LoopsDeps, kind: EntityLoopKind, entity_id: string): Promise<void> =>
+  signalLoop(client, workflowId(scope, kind, entity_id), pokeSignal)
 
 /** One that is not there is started by ensureLoops. */
 async function signalLoop<Args extends unknown[]>(
@@ -108,79 +134,5 @@ async function signalLoop<Args extends unknown[]>(
 }
 
 /** Ids have no quotes (core/ids.ts). */
-const queryOf = ({ tenant_id, workspace_id }: Scope): string =>
+export const runningLoops = ({ tenant_id, workspace_id }: Scope): string =>
   `ServoTenant = "${tenant_id}" AND ServoWorkspace = "${workspace_id}" AND ExecutionStatus = "Running"`
-
-function startLoop({ client, scope, timings }: EnsureDeps, kind: WorkspaceLoopKind): Promise<boolean> {
-  const common = { v: 1, ...scope, last_error: null } as const
-  const input: WorkspaceLoopInput | MaintenanceLoopInput =
-    kind === 'workspace' ? { ...common, missed: [], failures: 0 } : { ...common, timings }
-  return start(client, {
-    kind,
-    id: workflowId(scope, kind),
-    task_queue: taskQueues(scope).loops,
-    input,
-    attributes: searchAttributes(scope, kind, scope.workspace_id),
-    summary: SUMMARIES[kind](scope),
-  })
-}
-
-/** false: it runs already. */
-export function startScheduleLoop(
-  { client, scope }: LoopsDeps,
-  { entity_id: schedule_id, summary }: Pick<EntityDescription, 'entity_id' | 'summary'>,
-): Promise<boolean> {
-  const input: ScheduleLoopInput = { v: 1, ...scope, schedule_id, commands: [], failures: 0, last_error: null }
-  return start(client, {
-    kind: 'schedule',
-    id: workflowId(scope, 'schedule', schedule_id),
-    task_queue: taskQueues(scope).loops,
-    input,
-    attributes: searchAttributes(scope, 'schedule', schedule_id),
-    summary,
-  })
-}
-
-type Start = {
-  readonly kind: LoopKind & keyof typeof WORKFLOW_TYPES
-  readonly id: string
-  readonly task_queue: string
-  readonly input: WorkspaceLoopInput | MaintenanceLoopInput | ScheduleLoopInput
-  readonly attributes: ReturnType<typeof searchAttributes>
-  readonly summary: string
-}
-
-async function start(client: Client, { kind, id, task_queue, input, attributes, summary }: Start): Promise<boolean> {
-  try {
-    await client.workflow.start(WORKFLOW_TYPES[kind], {
-      workflowId: id,
-      taskQueue: task_queue,
-      args: [input],
-      workflowIdConflictPolicy: 'FAIL',
-      workflowIdReusePolicy: 'ALLOW_DUPLICATE',
-      typedSearchAttributes: attributes,
-      staticSummary: summary,
-    })
-    return true
-  } catch (error) {
-    if (error instanceof WorkflowExecutionAlreadyStartedError) return false
-    throw error
-  }
-}
-
-const keyword = (name: string) => defineSearchAttributeKey(name, 'KEYWORD')
-const SERVO_STATUS = keyword('ServoStatus')
-const SERVO_NEXT_FIRE_AT = defineSearchAttributeKey('ServoNextFireAt', 'DATETIME')
-
-const searchAttributes = ({ tenant_id, workspace_id }: Scope, kind: LoopKind, entity_id: string) => [
-  { key: keyword('ServoTenant'), value: tenant_id },
-  { key: keyword('ServoWorkspace'), value: workspace_id },
-  { key: keyword('ServoKind'), value: kind },
-  { key: keyword('ServoEntityId'), value: entity_id },
-  { key: SERVO_STATUS, value: 'STARTING' },
-]
-
-const SUMMARIES: { readonly [Kind in WorkspaceLoopKind]: (scope: Scope) => string } = {
-  workspace: ({ tenant_id, workspace_id }) => `workspace ${workspace_id} of ${tenant_id}: says when to decide what runs`,
-  maintenance: ({ tenant_id, workspace_id }) => `workspace ${workspace_id} of ${tenant_id}: merges and tidies its tables`,
-}

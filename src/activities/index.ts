@@ -1,7 +1,7 @@
 // Everything that a loop may call, made from one record of dependencies: tests and processes hand in what they have.
 
-import { createMaintenance, type MaintenanceDeps } from './maintenance.js'
 import { createEntityCalls, type EntityCallDeps } from './entities/calls.js'
+import { createMaintenance, type MaintenanceDeps } from './maintenance.js'
 import { createWorkspaceActivities, type WorkspaceActivityDeps } from './workspace.js'
 
 type ActivityDeps = WorkspaceActivityDeps & MaintenanceDeps & EntityCallDeps

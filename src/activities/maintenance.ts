@@ -6,9 +6,12 @@ import { collectAll } from '../compactor/collect.js'
 import { type MergeAnswer, mergeBase } from '../compactor/merge.js'
 import { packSegments } from '../compactor/packs/pack.js'
 import type { PublishDeps } from '../compactor/publish.js'
+import { idleMs, lookAgainMs, rememberingStore } from '../compactor/upkeep.js'
 import { createMissedLook } from '../compactor/window.js'
 import { messageOf } from '../core/errors.js'
 import type { Scope } from '../core/ids.js'
+import { MAINTENANCE_EVERY_MS } from '../core/limits.js'
+import type { ObjectStore } from '../storage/object-store.js'
 import { stoppableStore } from '../storage/stoppable.js'
 import type { MaintenanceCall, MaintenanceReport } from '../workflows/contract.js'
 import { beforeAbort, withAnySignal } from './aborts.js'
@@ -30,7 +33,9 @@ const MISSED_MAX = 1_000
 
 export const createMaintenance = (deps: MaintenanceDeps) => {
   const { stopping } = deps
-  const findMissed = createMissedLook(stoppableStore(deps.store, stopping), deps.listing_window_ms)
+  const store = rememberingStore(deps.store)
+  const findMissed = createMissedLook(stoppableStore(store, stopping), deps.listing_window_ms)
+  const inTurn = createQueue()
 
   async function maintainUntil(
     { merge, collect }: Pick<MaintenanceCall, 'merge' | 'collect'>,
@@ -39,7 +44,8 @@ export const createMaintenance = (deps: MaintenanceDeps) => {
     // First, and told whatever becomes of the rest: otherwise late segments wait for as long as something else is damaged.
     const missed = collect ? (await findMissed()).slice(0, MISSED_MAX) : []
     try {
-      return { ...(await keepSmall({ merge, collect }, over)), missed }
+      const kept = await keepSmall({ merge, collect }, over)
+      return { ...kept, missed, again_in_ms: await againInMs(store, kept) }
     } catch (error) {
       if (over.aborted || missed.length === 0) throw error
       const failed = messageOf(error)
@@ -51,10 +57,11 @@ export const createMaintenance = (deps: MaintenanceDeps) => {
   async function keepSmall(
     { merge, collect }: Pick<MaintenanceCall, 'merge' | 'collect'>,
     over: AbortSignal,
-  ): Promise<Omit<MaintenanceReport, 'missed'>> {
-    const within = { ...deps, store: stoppableStore(deps.store, over) }
+  ): Promise<Omit<MaintenanceReport, 'missed' | 'again_in_ms'>> {
+    const within = { ...deps, store: stoppableStore(store, over) }
     await repairFilters(within)
-    const merged = merge ? await mergeBase(within, { is_patient: true }) : undefined
+    // A call by the clock and one that a turn asked for may come at once: the second merge would lose to the first.
+    const merged = merge ? await inTurn(() => mergeBase(within, { is_patient: true })) : undefined
     // Before collection, which looks at what packing may have left behind.
     const packed = collect ? await packSegments(within) : undefined
     for (const sentence of packed?.left ?? []) deps.log?.(sentence)
@@ -85,6 +92,22 @@ export const createMaintenance = (deps: MaintenanceDeps) => {
       return cancelled
     },
   }
+}
+
+/** One after the other; what failed keeps nothing after it waiting. */
+function createQueue() {
+  let last: Promise<unknown> = Promise.resolve()
+  return <T>(work: () => Promise<T>): Promise<T> => {
+    const next = last.then(work, work)
+    last = next.catch(() => undefined)
+    return next
+  }
+}
+
+async function againInMs(store: ObjectStore, done: Pick<MaintenanceReport, 'collected_files' | 'packed_segments'>): Promise<number> {
+  // Where something was taken away there may be more of it.
+  if (done.collected_files > 0 || (done.packed_segments ?? 0) > 0) return MAINTENANCE_EVERY_MS
+  return lookAgainMs(await idleMs(store))
 }
 
 const mergedCount = (merged: MergeAnswer | undefined): number => (merged?.kind === 'merged' ? merged.parts_written : 0)

@@ -1,8 +1,8 @@
 // What the page of a workspace's loop says beside its counts: why the next turn is due, the last failed runs, schedules in ERROR.
 // Each list is bounded, because it is in the answer of every turn.
 
-import { cutText } from '../core/text.js'
 import { markdownText } from '../core/page-text.js'
+import { cutText } from '../core/text.js'
 import type { RunRow, TaskRow } from '../projections/run-table.js'
 import { ticksOf } from '../projections/schedule-ticks.js'
 import type { WorkingSet } from '../projections/working-set.js'

@@ -5,9 +5,9 @@ import type { Readiness } from '../api/http/deps.js'
 import { isOperatingError, messageOf } from '../core/errors.js'
 import { SECOND_MS } from '../core/time.js'
 import type { Current } from '../readers/current.js'
+import { createGauges, type GaugeDeps } from '../readers/gauges.js'
 import type { OldestUnfolded } from '../readers/oldest-unfolded.js'
-import type { Reader, View } from '../readers/reader.js'
-import { readStats } from '../readers/stats.js'
+import type { View } from '../readers/reader.js'
 import { findOverdueTurn, isUnfoldedOverdue, type TurnOverdue } from '../readers/turn-overdue.js'
 
 /** Prometheus gives a scrape up after ten seconds, and a store that is not reachable may take longer to say so. */
@@ -15,13 +15,10 @@ const GAUGES_MS_MAX = 5 * SECOND_MS
 
 type StoreTime = { readonly now: () => number }
 
-/** undefined: the store does not answer. What it lists is shared with the probes. */
-export async function readGauges(clock: StoreTime, reader: Reader, unfolded: Pick<OldestUnfolded, 'note'>) {
-  const stats = await within(GAUGES_MS_MAX, readStats({ clock }, reader))
-  if (stats === undefined) return undefined
-  unfolded.note(stats.sequence, stats.oldest_unfolded_at)
-  const { sequence, lag_ms, turn_overdue_ms, unfolded_segment_count, unfolded_event_count } = stats
-  return { sequence, lag_ms, turn_overdue_ms, unfolded_segments: unfolded_segment_count, unfolded_events: unfolded_event_count }
+/** undefined: the store does not answer. */
+export function openGauges(deps: GaugeDeps) {
+  const read = createGauges(deps)
+  return () => within(GAUGES_MS_MAX, read())
 }
 
 async function within<T>(limit_ms: number, reading: Promise<T>): Promise<T | undefined> {

@@ -6,7 +6,7 @@ import { createApi } from '../api/app.js'
 import { createCurrent } from '../readers/current.js'
 import { createOldestUnfolded } from '../readers/oldest-unfolded.js'
 import { createApiMetrics } from '../telemetry/api-metrics.js'
-import { readGauges, readReadiness } from './api-health.js'
+import { openGauges, readReadiness } from './api-health.js'
 import { clockUntil } from './clock.js'
 import type { ApiConfig } from './config.js'
 import { openDeps, openPatientAppender, openReader } from './deps.js'
@@ -31,7 +31,7 @@ export async function startApi(config: ApiConfig, { log, request_log, version }:
   const deps = await openDeps(config.workspace)
   const temporal = onDemand(async () => (await import('./api-temporal.js')).openApiTemporal(config.temporal, scope))
   const reader = openReader(deps, log)
-  const metrics = createApiMetrics(() => readGauges(appender, reader, unfolded))
+  const metrics = createApiMetrics(() => readGauges())
   const tracing = await openTracing({ ...config, service_name: 'servo-api', attributes: attributesOf(scope), log })
   const closing = new AbortController()
   const closed = closing.signal
@@ -40,6 +40,7 @@ export async function startApi(config: ApiConfig, { log, request_log, version }:
   const current = createCurrent({ reader, clock: deps.clock })
   const poke = createPoker({ signal: async () => (await temporal.get()).signal(), clock, closed, log, onPoke: metrics.poke })
   const unfolded = createOldestUnfolded({ reader, clock: deps.clock, now: appender.now, onLate: () => poke('now') })
+  const readGauges = openGauges({ reader, clock: deps.clock, now: appender.now, unfolded })
   // Read while the app is made, so that the first answer need not; where that fails, who asks is told.
   void current.latest().catch(() => undefined)
   const app = await createApi({

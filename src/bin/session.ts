@@ -6,21 +6,24 @@ import { beforeAbort } from '../activities/aborts.js'
 import { askHealth, isAnyOut, watchApi } from '../activities/api-watch.js'
 import { createCancelPush } from '../activities/cancel-push.js'
 import type { DispatchPort } from '../activities/dispatch.js'
-import { ensureLoops, type LoopsDeps, pokeSchedule, pokeWorkspace, startScheduleLoop } from '../activities/ensure-loops.js'
+import { entityLoops, pokeEntity, pokeWorkspace } from '../activities/ensure-loops.js'
 import { createAsk } from '../activities/entities/ask.js'
 import { createEntityPokes } from '../activities/entities/pokes.js'
 import { SCHEDULE_KIND } from '../activities/entities/schedule.js'
 import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
 import { createActivities } from '../activities/index.js'
 import { keepEnsured } from '../activities/keep-ensured.js'
+import { createLoopLooks, type LoopLooks } from '../activities/loop-looks.js'
 import { createPoker } from '../activities/poke.js'
 import { signalWorkspace } from '../activities/signal-workspace.js'
 import { postSigned } from '../activities/signed-post.js'
+import { type LoopsDeps, startEntityLoop } from '../activities/start-loops.js'
 import { createWorkspacePages } from '../activities/workspace-page.js'
 import { isOperatingError } from '../core/errors.js'
 import { LOOP_SIGNALS_AT_ONCE, SETTLE_MS_MAX, TEMPORAL_LOOK_MS_MAX, TURN_ENDS_MS_MAX } from '../core/loop-limits.js'
 import { type TaskQueues, taskQueues } from '../core/names.js'
-import { createCurrent } from '../readers/current.js'
+import { type Current, createCurrent } from '../readers/current.js'
+import type { Reader } from '../readers/reader.js'
 import type { AutomationMetrics } from '../telemetry/automation-metrics.js'
 import type { Health } from '../telemetry/health.js'
 import type { Tracing } from '../telemetry/tracing.js'
@@ -75,11 +78,11 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     const appender = await needingStore(() => openAppender({ ...deps, tracing: parts.tracing }, log, metrics.append))
     const temporal = openClient(config.temporal)
     closers.add(temporal.close)
-    await assertComplete(temporal, config)
+    const { has_names } = await assertComplete(temporal, config)
     installRuntime(log)
     const connection = await needingTemporal(config.temporal, () => connectWorker(config.temporal))
     closers.add(() => connection.close())
-    const loops = { client: temporal.client, scope: deps.scope }
+    const loops = { client: temporal.client, scope: deps.scope, has_names }
     const work = createWork({ ...parts, appender, loops, closed: closing.signal, overdue: overdue.signal })
     closers.add(async () => {
       closing.abort()
@@ -88,15 +91,12 @@ export async function openSession(parts: SessionParts): Promise<Session> {
     const { namespace } = config.temporal
     const identity = workerIdentity(config.workspace.store)
     // Where the store does not answer now, the workers keep as many loops as is usual.
-    const loop_count = await work.schedules.read().then(
-      ({ length }) => length,
-      () => 0,
-    )
+    const loop_count = await work.countLoops().catch(() => 0)
     const startOn = (queues: TaskQueues) =>
       startWorkers({ connection, namespace, identity, queues, loop_count, activities: work.activities, workflows: parts.workflows })
     const workers = await needingTemporal(config.temporal, () => startOn(taskQueues(deps.scope)))
     const moving = serveMovingQueues({ start: startOn, log })
-    const ensuring = keepLoops({ ...parts, loops, moving, schedules: work.schedules, closed: closing.signal })
+    const ensuring = keepLoops({ ...parts, loops, moving, looks: work.looks, closed: closing.signal })
     closers.add(async () => {
       // What goes on in a worker for long leaves itself to the next session.
       closing.abort()
@@ -135,12 +135,13 @@ async function allDone(works: readonly Promise<unknown>[]): Promise<void> {
 }
 
 /** Temporal says of each thing whether it is missing. Of workers it would only say after a minute that they cannot go on. */
-async function assertComplete({ connection }: TemporalClient, { temporal }: AutomationConfig): Promise<void> {
+async function assertComplete({ connection }: TemporalClient, { temporal }: AutomationConfig): Promise<{ readonly has_names: boolean }> {
   const state = await needingTemporal(temporal, () =>
     connection.withDeadline(Date.now() + TEMPORAL_LOOK_MS_MAX, () => lookAtNamespace(connection, temporal.namespace)),
   )
   const trouble = namespaceTrouble(state, temporal)
   if (trouble !== undefined) throw new SessionError(trouble)
+  return { has_names: state.optional_missing.length === 0 }
 }
 
 /** A worker that fails gives no code, and its words are the server's: the server is asked what is missing. */
@@ -179,14 +180,7 @@ function createWork({ config, deps, port, appender, tracing, loops, timings, met
       postSigned({ clock: deps.clock, worker_secrets }, url, request, { ...deps.scope, location_name }),
     log,
   })
-  const schedule_pokes = createEntityPokes({
-    kind: SCHEDULE_KIND,
-    start: (entity) => startScheduleLoop(loops, entity),
-    poke: (schedule_id) => pokeSchedule(loops, schedule_id),
-    at_once: LOOP_SIGNALS_AT_ONCE,
-    clock,
-    log,
-  })
+  const schedule_pokes = openSchedulePokes({ loops, clock, log, onGivenUp: () => looks.noteLostPoke() })
   const pages = createWorkspacePages()
   const onPublished = (report: PublishReport) => {
     metrics.published(report)
@@ -206,7 +200,8 @@ function createWork({ config, deps, port, appender, tracing, loops, timings, met
     tracing,
   })
   const onFollowed = (error: unknown) => health.report('rows', error === undefined ? undefined : storeTrouble(error))
-  const following = keepFollowing({ clock, closed, turn, log, onFollowed })
+  const looks = openLooks({ loops, clock: deps.clock, appender, current, reader, turn })
+  const following = keepFollowing({ clock, closed, turn, log, onFollowed, onMoved: looks.noteOtherPublisher })
   const calls = { current, ask: createAsk({ current, poke, stopping: closed }), submit, secrets }
   return {
     activities: createActivities({
@@ -217,9 +212,11 @@ function createWork({ config, deps, port, appender, tracing, loops, timings, met
       timings,
       stopping: closed,
       overdue,
+      has_names: loops.has_names === true,
       ...calls,
     }),
-    schedules: { read: async () => SCHEDULE_KIND.readAll(await current.latest()), now: () => appender.now() },
+    looks,
+    countLoops: async () => SCHEDULE_KIND.readAll(await current.latest()).then(({ length }) => length),
     /** What is on its way has arrived, and nobody asks any more. */
     async settled() {
       await hand_over.settled()
@@ -232,20 +229,47 @@ function createWork({ config, deps, port, appender, tracing, loops, timings, met
   }
 }
 
+type PokeParts = Pick<WorkParts, 'loops' | 'log'> & { readonly clock: Deps['clock']; readonly onGivenUp: () => void }
+
+const openSchedulePokes = ({ loops, ...rest }: PokeParts) =>
+  createEntityPokes({
+    kind: SCHEDULE_KIND,
+    start: (entity) => startEntityLoop(loops, 'schedule', entity),
+    poke: (schedule_id) => pokeEntity(loops, 'schedule', schedule_id),
+    at_once: LOOP_SIGNALS_AT_ONCE,
+    ...rest,
+  })
+
+type LookParts = Pick<WorkParts, 'loops' | 'appender'> & {
+  readonly clock: Deps['clock']
+  readonly current: Current
+  readonly reader: Reader
+  readonly turn: Turn
+}
+
+function openLooks({ loops, clock, appender, current, reader, turn }: LookParts): LoopLooks {
+  // What this process stands on costs no look at the store.
+  const standing = async () => {
+    const { snapshot } = turn.workspace()
+    return snapshot === undefined ? current.latest() : reader.viewOf(snapshot)
+  }
+  return createLoopLooks({ ...loops, clock, now: () => appender.now(), entities: [entityLoops(SCHEDULE_KIND, current.latest, standing)] })
+}
+
 type KeepParts = SessionParts & {
   readonly loops: LoopsDeps
   readonly moving: MovingQueues
-  readonly schedules: ReturnType<typeof createWork>['schedules']
+  readonly looks: LoopLooks
   readonly closed: AbortSignal
 }
 
-async function keepLoops({ config, deps, loops, moving, schedules, timings, metrics, health, log, closed }: KeepParts): Promise<void> {
+async function keepLoops({ config, deps, loops, moving, looks, metrics, health, log, closed }: KeepParts): Promise<void> {
   await keepEnsured({
     clock: clockUntil(deps.clock, closed),
     closed,
     async ensure() {
       // It reads the store, which may hang. Workers that `follow` starts have to be there when it ends: it is waited for.
-      const looked = await beforeAbort(closed, ensureLoops({ ...loops, timings, schedules }))
+      const looked = await beforeAbort(closed, looks.look())
       const { started, elsewhere } = looked ?? { started: [], elsewhere: [] }
       metrics.mended('loop_started', started.length)
       await moving.follow(elsewhere)

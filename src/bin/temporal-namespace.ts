@@ -6,7 +6,7 @@ import { status } from '@grpc/grpc-js'
 import { type Connection, isGrpcServiceError } from '@temporalio/client'
 import { msToTs } from '@temporalio/common/lib/time.js'
 import { missing, unavailable } from '../core/errors.js'
-import { SEARCH_ATTRIBUTES, type SearchAttributeType } from '../core/names.js'
+import { ALL_SEARCH_ATTRIBUTES, OPTIONAL_SEARCH_ATTRIBUTES, SEARCH_ATTRIBUTES, type SearchAttributeType } from '../core/names.js'
 import { DAY_MS, SECOND_MS } from '../core/time.js'
 import type { TemporalConfig } from './config.js'
 
@@ -18,6 +18,8 @@ export type NamespaceState = {
   readonly missing: readonly Attribute[]
   /** Search attributes that it has with another type, and that type's number. Temporal cannot change it. */
   readonly mistyped: readonly Attribute[]
+  /** Search attributes without which loops run as well. */
+  readonly optional_missing: readonly Attribute[]
 }
 
 export type SetUpAnswer = {
@@ -28,6 +30,8 @@ export type SetUpAnswer = {
 /** Temporal's IndexedValueType, as its operator service answers it. */
 const INDEXED_VALUE_TYPES: Readonly<Record<SearchAttributeType, number>> = { Keyword: 2, Datetime: 6 }
 const ATTRIBUTES = Object.entries(SEARCH_ATTRIBUTES)
+const OPTIONAL = Object.entries(OPTIONAL_SEARCH_ATTRIBUTES)
+const ALL = Object.entries(ALL_SEARCH_ATTRIBUTES)
 
 /** How long closed workflows stay in Temporal's UI, as temporal/docker-compose.yml has it. Servo needs none of them. */
 const RETENTION_DAYS = 7
@@ -53,13 +57,14 @@ export async function lookAtNamespace(connection: Connection, namespace: string)
     await connection.workflowService.describeNamespace({ namespace })
   } catch (error) {
     if (grpcCode(error) !== status.NOT_FOUND) throw error
-    return { is_there: false, missing: ATTRIBUTES, mistyped: [] }
+    return { is_there: false, missing: ATTRIBUTES, mistyped: [], optional_missing: OPTIONAL }
   }
   const types = await attributeTypes(connection, namespace)
   return {
     is_there: true,
     missing: ATTRIBUTES.filter(([name]) => types(name) === undefined),
     mistyped: ATTRIBUTES.filter(([name, type]) => types(name) !== undefined && types(name) !== INDEXED_VALUE_TYPES[type]),
+    optional_missing: OPTIONAL.filter(([name, type]) => types(name) !== INDEXED_VALUE_TYPES[type]),
   }
 }
 
@@ -89,7 +94,7 @@ async function probedTypes(connection: Connection, namespace: string): Promise<T
     }
   }
   const found = new Map<string, number>()
-  for (const attribute of ATTRIBUTES) if (await has(attribute)) found.set(attribute[0], INDEXED_VALUE_TYPES[attribute[1]])
+  for (const attribute of ALL) if (await has(attribute)) found.set(attribute[0], INDEXED_VALUE_TYPES[attribute[1]])
   return (name) => found.get(name)
 }
 
@@ -109,7 +114,7 @@ export async function setUpNamespace(connection: Connection, config: TemporalCon
   const before = await lookAtNamespace(connection, namespace)
   try {
     if (!before.is_there) await createNamespace(connection, namespace)
-    const created = before.is_there ? before.missing : (await untilKnown(connection, namespace)).missing
+    const created = lacking(before.is_there ? before : await untilKnown(connection, namespace))
     if (created.length > 0) await createAttributes(connection, namespace, created)
     const { mistyped } = await untilComplete(connection, namespace)
     if (mistyped.length > 0) throw missing(mistypedText(namespace, mistyped))
@@ -139,9 +144,11 @@ async function createAttributes(connection: Connection, namespace: string, attri
   }
 }
 
+const lacking = ({ missing, optional_missing }: NamespaceState): readonly Attribute[] => [...missing, ...optional_missing]
+
 const untilKnown = (connection: Connection, namespace: string) => untilNamespace(connection, namespace, ({ is_there }) => is_there)
 const untilComplete = (connection: Connection, namespace: string) =>
-  untilNamespace(connection, namespace, (state) => state.is_there && state.missing.length === 0)
+  untilNamespace(connection, namespace, (state) => state.is_there && lacking(state).length === 0)
 
 async function untilNamespace(
   connection: Connection,
@@ -175,7 +182,7 @@ const isCloud = (address: string): boolean => /\.(tmprl\.cloud|api\.temporal\.io
 
 /** For whoever may create what is missing, ready to paste. */
 export function setUpCommands({ address, namespace }: TemporalConfig, state: NamespaceState): readonly string[] {
-  const attributes = state.missing
+  const attributes = lacking(state)
   if (isCloud(address)) {
     const named = attributes.map(([name, type]) => ` --search-attribute ${name}=${type}`).join('')
     return [

@@ -320,8 +320,10 @@ export const TURN_OVERDUE_MS = 30 * SECOND_MS
  *  time counts as overdue, and the loop is poked again. */
 export const UNFOLDED_GRACE_MS = 10 * SECOND_MS
 /** How often the probes of one API list the ledger at most, and only while nothing has published for TURN_OVERDUE_MS: on a bucket
- *  some cents a day. Scrapes of the metrics, which list it every 15 s, spare most of these. */
+ *  some cents a day. Scrapes of the metrics, which list it once a minute, spare some of these. */
 export const UNFOLDED_LISTING_EVERY_MS = 15 * SECOND_MS
+/** How often scrapes of one API's metrics list the ledger at most, however many servers scrape it: on a bucket 20 cents a month. */
+export const GAUGES_LISTING_EVERY_MS = MINUTE_MS
 /** For no longer than this do outages of the API hold deadlines back, however many there are and whenever a hold is given: then an automation that alone cannot reach it, and whose
  *  places are all taken by workers that are gone, goes on. An API that is restored from a fault is there again within it. */
 export const API_OUTAGE_MS_MAX = 15 * MINUTE_MS
@@ -380,6 +382,17 @@ export const PACK_BYTES_MAX = 64 * MB
 export const PACK_BYTES_FULL = 16 * MB
 /** A page that was packed for longer than this is not published, and begun anew: well below ORPHAN_AGE_MS. */
 export const PACK_DEADLINE_MS = 30 * MINUTE_MS
+
+// Maintenance
+
+/** Between two looks by the clock at a workspace where something is published. */
+export const MAINTENANCE_EVERY_MS = 10 * MINUTE_MS
+/** At one where nothing was published for so long. What makes a merge due comes at once all the same; an orphan may be an hour
+ *  older, and so may a segment that landed in a closed minute. */
+export const MAINTENANCE_IDLE_EVERY_MS = HOUR_MS
+/** Documents that maintenance remembers from one look to the next: some ten thousand revisions, far more than no page of the chain
+ *  lists yet, and their pages. What is beyond is read again. */
+export const DOCUMENTS_REMEMBERED_BYTES = 32 * MB
 
 // Collection
 

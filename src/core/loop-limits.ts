@@ -37,6 +37,11 @@ export const cachedLoops = (loop_count: number): number =>
   Math.min(CACHED_LOOPS_MAX, Math.max(CACHED_LOOPS_MIN, Math.ceil(loop_count * 1.25)))
 /** Loops that one process starts or pokes at the same time: half of what a dev server takes before others wait for it. */
 export const LOOP_SIGNALS_AT_ONCE = 16
+/** Between two lists of all loops, while their counts are as expected: at 100,000 loops a list is a hundred calls, and Temporal Cloud
+ *  allows 30 a second. */
+export const LOOPS_LISTED_EVERY_MS = HOUR_MS
+/** After another process has published: one that died before it poked loops is rare, and its pokes are made good by then. */
+export const LOOPS_LISTED_SOON_MS = 10 * MINUTE_MS
 /** Turns of a workspace's loop before it begins anew. A poke that comes just then takes the new beginning back, and the loop is
  *  replayed: of 4,096 events, where Temporal would suggest it, that took longer than a workflow task may, again and again. */
 export const WORKSPACE_TURNS_A_RUN = 100

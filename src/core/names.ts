@@ -51,6 +51,13 @@ export const SEARCH_ATTRIBUTES = {
   ServoNextFireAt: 'Datetime',
 } as const satisfies Readonly<Record<string, SearchAttributeType>>
 
+/** Loops run without it: it is written only where the namespace has it, because an attribute that it lacks fails every workflow
+ *  task. The name of what a loop is for; its id is in the id of the workflow. */
+export const OPTIONAL_SEARCH_ATTRIBUTES = { ServoName: 'Keyword' } as const satisfies Readonly<Record<string, SearchAttributeType>>
+
+/** Those that a namespace is made with. */
+export const ALL_SEARCH_ATTRIBUTES = { ...SEARCH_ATTRIBUTES, ...OPTIONAL_SEARCH_ATTRIBUTES }
+
 /** One of each in a workspace. */
 export type WorkspaceLoopKind = 'workspace' | 'maintenance'
 /** One for each entity. */

@@ -16,6 +16,9 @@ const originals = new WeakMap<object, object>()
 /** The store itself. What a process remembers of a store is kept by this, so that work which can be stopped shares it. */
 export const originalOf = <Store extends object>(store: Store): Store => (originals.get(store) as Store | undefined) ?? store
 
+/** What is remembered of the one is remembered of the other. */
+export const standInFor = (store: object, stand_in: object): void => void originals.set(stand_in, originalOf(store))
+
 export function stoppableStore(store: ObjectStore, stopped: AbortSignal): ObjectStore {
   const unlessStopped = async <T>(call: () => Promise<T>): Promise<T> => {
     if (stopped.aborted) throw new StoppedError()
@@ -29,6 +32,6 @@ export function stoppableStore(store: ObjectStore, stopped: AbortSignal): Object
     list: (prefix, start_after) => unlessStopped(() => store.list(prefix, start_after)),
     delete: (name, options) => unlessStopped(() => store.delete(name, options)),
   }
-  originals.set(stoppable, originalOf(store))
+  standInFor(store, stoppable)
   return stoppable
 }

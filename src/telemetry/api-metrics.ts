@@ -38,7 +38,7 @@ export function createApiMetrics(readGauges: () => Promise<Gauges | undefined>) 
   )
   const store = registry.gauge(
     'servo_store_reachable',
-    '1: the store answered this scrape; 0: it did not, and the other gauges of the workspace are NaN.',
+    '1: the store answered when it was last read, a minute ago at most; 0: it did not answer this scrape, and the other gauges of the workspace are NaN.',
   )
   const sequence = registry.gauge('servo_revision_sequence', 'The newest published revision.')
   const lag = registry.gauge('servo_compaction_lag_seconds', 'Age of the oldest segment that no revision has folded; 0: there is none.')

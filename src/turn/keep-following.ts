@@ -14,10 +14,12 @@ type KeepFollowingDeps = {
   readonly log: (message: string) => void
   /** Called after each look, with the error of one that failed. */
   readonly onFollowed?: (error: unknown) => void
+  /** Called when another process has published. */
+  readonly onMoved?: () => void
 }
 
 /** Resolves when it has ended. */
-export async function keepFollowing({ clock, closed, turn, log, onFollowed }: KeepFollowingDeps): Promise<void> {
+export async function keepFollowing({ clock, closed, turn, log, onFollowed, onMoved }: KeepFollowingDeps): Promise<void> {
   let wait_ms = FOLLOW_MS
   let isFailing = false
 
@@ -29,6 +31,8 @@ export async function keepFollowing({ clock, closed, turn, log, onFollowed }: Ke
       if (isFailing) log('The rows in memory follow what is published again.')
       isFailing = false
       onFollowed?.(undefined)
+      // What this process publishes it stands on already.
+      if (hasMoved) onMoved?.()
       return hasMoved
     } catch (error) {
       if (!isFailing && !closed.aborted) {

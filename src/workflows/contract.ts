@@ -49,8 +49,9 @@ export type WorkspaceLoopInput = Scope & {
 }
 
 export type MaintenanceLoopInput = Scope & {
-  readonly v: 1
-  readonly timings: LoopTimings
+  /** 1 is of an older Servo, whose loops keep two timers and carry their settings. */
+  readonly v: 1 | 2
+  readonly timings?: Pick<LoopTimings, 'maintenance_ms'>
   /** Begins a new run after this many turns, and not as late as Temporal suggests it. */
   readonly turns_max?: number
   readonly last_error: string | null
@@ -107,6 +108,8 @@ export type MaintenanceReport = {
   /** Absent in what an older activity answers. */
   readonly packed_segments?: number
   readonly missed: readonly string[]
+  /** When to look again by the clock: a setting of the release that answers. Absent in what an older activity answers. */
+  readonly again_in_ms?: number
   /** Why the rest of the call failed, where it had found late segments before: they are folded all the same. Otherwise the call fails. */
   readonly failed?: string
 }
@@ -175,6 +178,8 @@ export type EntityReport<Status extends string = string> = {
   readonly timer?: string
   /** What the last command of this call came to. */
   readonly last_command?: string
+  /** For `ServoName`; absent where the namespace has no such attribute. */
+  readonly name?: string
   /** The run of the workflow that called. */
   readonly run_id?: string
   readonly settings?: EntitySettings

@@ -63,7 +63,7 @@ export async function runEntityLoop<Command extends EntityCommand, Report extend
     wf.setCurrentDetails(entityDetails(status, report?.page ?? undefined, { last_command, last_error: loop.health().last_error, hint }))
   function show(now: string): void {
     status = now
-    setNextFire(status, report?.next_fire_at ?? null, report?.settings?.next_fire_slack_ms ?? 0)
+    setNextFire(status, report?.next_fire_at ?? null, { slack_ms: report?.settings?.next_fire_slack_ms ?? 0, name: report?.name })
     showDetails()
   }
 

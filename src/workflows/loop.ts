@@ -67,6 +67,7 @@ const LONGEST_MS = 60_000
 export const backoffMs = (failures: number): number => Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(failures - 1, 6))
 
 const SERVO_STATUS = defineSearchAttributeKey('ServoStatus', 'KEYWORD')
+const SERVO_NAME = defineSearchAttributeKey('ServoName', 'KEYWORD')
 const SERVO_NEXT_FIRE_AT = defineSearchAttributeKey('ServoNextFireAt', 'DATETIME')
 
 /** An event of the history, so only where it changes. */
@@ -75,14 +76,22 @@ export function setStatus(status: string): void {
   wf.upsertSearchAttributes([{ key: SERVO_STATUS, value: status }])
 }
 
-/** Both in one event. null: it does not fire. A fire that is at most `slack_ms` off stays: each update is paid. */
-export function setNextFire(status: string, next_fire_at: string | null, slack_ms: number): void {
+/** All in one event. null: it does not fire. A fire that is at most `slack_ms` off stays: each update is paid. A name is given only
+ *  where the namespace has the attribute. */
+export function setNextFire(
+  status: string,
+  next_fire_at: string | null,
+  { slack_ms, name }: { slack_ms: number; name: string | undefined },
+): void {
   const known = wf.workflowInfo().typedSearchAttributes
   const value = next_fire_at === null ? null : new Date(next_fire_at)
-  if (known.get(SERVO_STATUS) === status && isSameFire(known.get(SERVO_NEXT_FIRE_AT) ?? null, value, slack_ms)) return
+  const isNamed = name === undefined || known.get(SERVO_NAME) === name
+  const isShown = known.get(SERVO_STATUS) === status && isSameFire(known.get(SERVO_NEXT_FIRE_AT) ?? null, value, slack_ms)
+  if (isShown && isNamed) return
   wf.upsertSearchAttributes([
     { key: SERVO_STATUS, value: status },
     { key: SERVO_NEXT_FIRE_AT, value },
+    ...(isNamed ? [] : [{ key: SERVO_NAME, value: name }]),
   ])
 }
 

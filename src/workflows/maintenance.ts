@@ -1,8 +1,9 @@
-// The loop that keeps a workspace small and whole: base merges, and beside them, by the clock, the listing of the whole window,
-// packing and collection. It merges at once when a turn says that a merge is due, whatever else is under way.
+// The loop that keeps a workspace small and whole: by the clock one call merges, lists the whole window, packs and collects, and
+// its answer says when the next one is due. A merge that a turn asks for comes at once, in a call of its own beside that one.
 
 import * as wf from '@temporalio/workflow'
 import type { Activities } from '../activities/index.js'
+import { MAINTENANCE_EVERY_MS } from '../core/limits.js'
 import { queuesBeside, workflowId } from '../core/names.js'
 import { maintenanceOptions } from './activity-options.js'
 import {
@@ -17,7 +18,8 @@ import {
 import { backoffMs, isTimeToBeginAnew, listenForDrain, setStatus } from './loop.js'
 import { errorText, type MaintenanceStatus, maintenanceDetails } from './words.js'
 
-/** A loop that began when one call did both goes on with such calls until it begins anew (ADR 0071). */
+/** Loops of an older Servo (`v` 1) collect by one timer and merge by another, and before that did both in one call without a
+ *  merge beside it (ADR 0071). They begin a new run, as `v` 2, when an activity first says when to look again (ADR 0090). */
 const COLLECT_APART = 'collect-apart'
 
 type Job = 'merge' | 'collect'
@@ -27,11 +29,13 @@ type Trouble = { readonly failures: number; readonly last_error: string | null }
 const NO_TROUBLE: Trouble = { failures: 0, last_error: null }
 
 export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void> {
-  const { tenant_id, workspace_id, timings } = input
+  const { tenant_id, workspace_id } = input
+  const isOneCall = input.v === 2
   const scope = { tenant_id, workspace_id }
   const { maintain } = wf.proxyActivities<Pick<Activities, 'maintain'>>(maintenanceOptions(queuesBeside(wf.workflowInfo().taskQueue)))
-  const isApart = wf.patched(COLLECT_APART)
-  const due = { merge: true, collect: true }
+  const isApart = isOneCall || wf.patched(COLLECT_APART)
+  // The first look by the clock merges too.
+  const due = { merge: !isOneCall, collect: true }
   const troubles: Record<Job, Trouble> = { merge: { failures: 0, last_error: input.last_error }, collect: NO_TROUBLE }
   let collected_at = Date.now()
   let isCollecting = false
@@ -44,21 +48,34 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
     signals += 1
     dirty = true
   }
-  wf.setHandler(pokeSignal, wake)
-  wf.setHandler(mergeDueSignal, () => {
+  wf.setHandler(
+    pokeSignal,
+    () => {
+      if (isOneCall) due.collect = true
+      wake()
+    },
+    { description: 'Looks at once: merges, packs and collects.' },
+  )
+  const everyMs = () => input.timings?.maintenance_ms ?? MAINTENANCE_EVERY_MS
+  const takeMergeDue = () => {
     due.merge = true
+    // A workspace that was idle is not: its next look would come up to an hour later.
+    if (isOneCall) due.collect ||= Date.now() - collected_at >= everyMs()
     wake()
-  })
+  }
+  wf.setHandler(mergeDueSignal, takeMergeDue, { description: 'Merges at once. Servo sends it when many revisions wait for a merge.' })
   const drain = listenForDrain(wake)
-  wf.setHandler(stateQuery, (): LoopState => {
+  const stateOf = (): LoopState => {
     const failures = troubles.merge.failures + troubles.collect.failures
     return { turns, failures, last_error: lastError(), sequence: 0 }
-  })
+  }
+  wf.setHandler(stateQuery, stateOf, { description: 'How the loop stands: its looks, and why the last one failed.' })
   const show = (status: MaintenanceStatus) => {
     setStatus(status)
     wf.setCurrentDetails(maintenanceDetails(status, report, lastError()))
   }
-  const isLast = () => drain.isWanted() || isTimeToBeginAnew(signals, turns, input.turns_max)
+  const isOfOlderServo = () => !isOneCall && report?.again_in_ms !== undefined
+  const isLast = () => drain.isWanted() || isOfOlderServo() || isTimeToBeginAnew(signals, turns, input.turns_max)
   // A collection under way is not begun a second time by the loop that begins anew: merges go on until it is over.
   const isOver = () => isLast() && !isCollecting
 
@@ -87,7 +104,7 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
   function noteSuccess([first]: Jobs): number {
     troubles[first] = NO_TROUBLE
     show(lastError() === null ? 'IDLE' : 'ERROR')
-    return timings.maintenance_ms
+    return isOneCall ? (report?.again_in_ms ?? everyMs()) : everyMs()
   }
 
   function noteFailure(jobs: Jobs, call: Readonly<Record<Job, boolean>>, last_error: string): number {
@@ -97,39 +114,66 @@ export async function maintenanceLoop(input: MaintenanceLoopInput): Promise<void
     const failures = troubles[first].failures + 1
     troubles[first] = { failures, last_error }
     show('ERROR')
-    return Math.min(timings.maintenance_ms, backoffMs(failures))
+    return Math.min(everyMs(), backoffMs(failures))
   }
 
-  /** No merge waits for it. */
-  async function collectByClock(): Promise<void> {
+  /** No merge that a turn asks for waits for it. */
+  async function lookByClock(): Promise<void> {
+    const jobs: Jobs = isOneCall ? ['collect', 'merge'] : ['collect']
     while (!isLast()) {
-      due.collect = true
+      for (const job of jobs) due[job] = true
       isCollecting = true
-      const wait_ms = await look('collect').finally(() => {
+      if (isOneCall) turns += 1
+      const wait_ms = await look(...jobs).finally(() => {
         isCollecting = false
       })
-      await wf.sleep(wait_ms, { summary: 'next collection' })
+      if (isOneCall) await wf.condition(() => due.collect, wait_ms, { summary: 'next look' })
+      else await wf.sleep(wait_ms, { summary: 'next collection' })
+    }
+  }
+
+  /** What a turn asks for, and what failed. */
+  async function mergeOnRequest(): Promise<void> {
+    for (;;) {
+      dirty = false
+      if (due.merge) turns += 1
+      const wait_ms = due.merge ? await look('merge') : undefined
+      if (isOver()) return
+      if (wait_ms === undefined || !due.merge) await wf.condition(() => dirty || isOver())
+      else await wf.condition(() => dirty || isOver(), wait_ms, { summary: 'merge again' })
+      if (isOver()) return
+    }
+  }
+
+  /** As loops of an older Servo do. */
+  async function mergeByClockToo(): Promise<void> {
+    for (;;) {
+      dirty = false
+      turns += 1
+      let wait_ms = everyMs()
+      if (!isApart) wait_ms = await look('merge', 'collect')
+      else if (due.merge) wait_ms = await look('merge')
+      if (isOver()) return
+      const isByClock = !(await wf.condition(() => dirty || isOver(), wait_ms, { summary: 'next look' }))
+      due.merge ||= isByClock
+      // A busy workspace has a merge due before the time is ever up: what goes by the clock would never come.
+      due.collect ||= isByClock || Date.now() - collected_at >= everyMs()
+      if (isOver()) return
     }
   }
 
   show('STARTING')
   // It ends with the loop's cancellation; while the loop lives, what fails is tried again without end.
-  if (isApart) void collectByClock().catch(() => undefined)
-  for (;;) {
-    dirty = false
-    turns += 1
-    let wait_ms = timings.maintenance_ms
-    if (!isApart) wait_ms = await look('merge', 'collect')
-    else if (due.merge) wait_ms = await look('merge')
-    if (isOver()) break
-    const isByClock = !(await wf.condition(() => dirty || isOver(), wait_ms, { summary: 'next look' }))
-    due.merge ||= isByClock
-    // A busy workspace has a merge due before the time is ever up: what goes by the clock would never come.
-    due.collect ||= isByClock || Date.now() - collected_at >= timings.maintenance_ms
-    if (isOver()) break
-  }
+  if (isApart) void lookByClock().catch(() => undefined)
+  await (isOneCall ? mergeOnRequest() : mergeByClockToo())
   await wf.condition(wf.allHandlersFinished)
-  await wf.makeContinueAsNewFunc<typeof maintenanceLoop>({ taskQueue: drain.taskQueue() })({ ...input, last_error: lastError() })
+  await wf.makeContinueAsNewFunc<typeof maintenanceLoop>({ taskQueue: drain.taskQueue() })({
+    v: 2,
+    tenant_id,
+    workspace_id,
+    ...(input.turns_max === undefined ? {} : { turns_max: input.turns_max }),
+    last_error: lastError(),
+  })
 }
 
 /** What the last merge did, and what the last collection did. */

@@ -128,12 +128,13 @@ export async function workspaceLoop(input: WorkspaceLoopInput): Promise<void> {
     if (isMergeToSay(report)) pokeMaintenance()
     if (report.more || missed.size > 0) return 0
     const { backstop_ms, backstop_ms_max } = report.settings ?? timings
-    const { wake_in_ms, wake_at, published_count } = report
-    timer = { wake_at, is_backstop: wake_in_ms === null || wake_in_ms > backstop_ms }
-    // Work is under way: a poke that was lost is not to cost more than the backstop.
-    if (wake_in_ms !== null) return Math.max(WAIT_MS_MIN, Math.min(wake_in_ms, backstop_ms))
-    // Quieter and quieter while nothing comes.
-    idle_ms = published_count > 0 ? backstop_ms : Math.min((idle_ms ?? backstop_ms) * 2, backstop_ms_max)
+    const { wake_in_ms, wake_at, published_count, open_runs } = report
+    // Quieter and quieter while nothing comes. While work is under way, a poke that was lost is not to cost more than the backstop;
+    // a schedule that fires tomorrow is not work.
+    const isIdle = published_count === 0 && open_runs === 0
+    idle_ms = isIdle ? Math.min((idle_ms ?? backstop_ms) * 2, backstop_ms_max) : backstop_ms
+    timer = { wake_at, is_backstop: wake_in_ms === null || wake_in_ms > idle_ms }
+    if (wake_in_ms !== null) return Math.max(WAIT_MS_MIN, Math.min(wake_in_ms, idle_ms))
     return idle_ms
   }
 

@@ -2,7 +2,7 @@
 // accepted waits for one. A wake-up that passed and found nothing to do does not, and neither does a system that is busy.
 
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
-import { readGauges, readReadiness } from '../../src/bin/api-health.js'
+import { openGauges, readReadiness } from '../../src/bin/api-health.js'
 import { instantMs } from '../../src/core/time.js'
 import { createCurrent } from '../../src/readers/current.js'
 import { createOldestUnfolded } from '../../src/readers/oldest-unfolded.js'
@@ -32,9 +32,13 @@ const checksAt = async (now: number) => watching(() => now).readiness()
 /** What an API process has, with the listings of the ledger and the pokes that its probes and scrapes cost. */
 function watching(now: () => number = () => world.appending.clock.now()) {
   const { clock } = world.appending
-  const cost = { listings: 0, pokes: 0 }
+  const cost = { listings: 0, gets: 0, pokes: 0 }
   const store: typeof world.store = {
     ...world.store,
+    get(name) {
+      cost.gets += 1
+      return world.store.get(name)
+    },
     list(prefix, ...rest) {
       if (prefix.startsWith('ledger/')) cost.listings += 1
       return world.store.list(prefix, ...rest)
@@ -46,7 +50,7 @@ function watching(now: () => number = () => world.appending.clock.now()) {
   return {
     cost,
     readiness: () => readReadiness(current, { now }, unfolded),
-    gauges: () => readGauges({ now }, reader, unfolded),
+    gauges: openGauges({ reader, clock, now, unfolded }),
   }
 }
 
@@ -108,6 +112,33 @@ describe('what was accepted while nothing is due by the clock', () => {
     expect(turnOverdue(view, an_hour_before, published_at + 10_000)).toMatchObject({ reason: 'unfolded', overdue_ms: 10_000 })
     expect(findOverdueTurn(view, an_hour_before, published_at + 29_999)).toBeUndefined()
     expect(findOverdueTurn(view, an_hour_before, published_at + 30_000)).toMatchObject({ reason: 'unfolded' })
+  })
+
+  test('is looked for by scrapes with a listing a minute at most, and what is folded meanwhile is taken off at once', async () => {
+    await ask.post('/code-locations/main/deploy?wait=true', MAIN)
+    world.passSeconds(120)
+    const api = watching()
+    const scrapeFor = async (seconds: number) => {
+      const before = { ...api.cost }
+      for (let passed = 0; passed < seconds; passed += 15) {
+        await api.gauges()
+        world.passSeconds(15)
+      }
+      return { listings: api.cost.listings - before.listings, gets: api.cost.gets - before.gets }
+    }
+    const first = await scrapeFor(60)
+    expect(first.listings).toBeGreaterThan(0)
+    // Idle: in the other minutes nothing is read but once.
+    expect(await scrapeFor(600)).toEqual({ listings: 10 * first.listings, gets: 10 })
+    await acceptWhileAway()
+    world.passSeconds(60)
+    const { sequence } = await newest()
+    expect(await api.gauges()).toMatchObject({ unfolded_events: 1, sequence })
+    const { listings } = api.cost
+    world.releaseTurns()
+    await world.turn.run()
+    expect(await api.gauges()).toMatchObject({ unfolded_events: 0, lag_ms: 0, sequence: (await newest()).sequence })
+    expect(api.cost.listings).toBe(listings)
   })
 
   test('is looked for by probes with a listing every 15 s at most, with none after a scrape or where something waits, and poked for once', async () => {

@@ -61,7 +61,7 @@ export async function runChaos(options: Options): Promise<ChaosReport> {
     const drained_from = performance.now()
     say('chaos is over: everything runs, and nothing is cut off any more')
     const undone = await untilAllOver(world, runs, say)
-    if (neighbour !== undefined) undone.push(...(await untilAllOver({ ...world, client: neighbour.client }, few.length, say)))
+    if (neighbour !== undefined) undone.push(...(await untilAllOver({ client: neighbour.client, store: neighbour.store }, few.length, say)))
     const drain_s = secondsSince(drained_from)
     counters.stop()
     stopTelling()
@@ -142,20 +142,28 @@ async function capPool({ store }: World): Promise<void> {
   const example = JSON.parse(stdout) as { readonly payload: object }
   const pool_key = `pool:${NARROW_POOL}`
   const event = { ...example, idempotency_key: `pool_def:${pool_key}:chaos`, payload: { pool_key, max_running: NARROW_MAX } }
-  const place = ['--store', store.store, ...(store.gcs_endpoint === undefined ? [] : ['--gcs-endpoint', store.gcs_endpoint])]
-  const { code, stderr } = await runServo(['ledger', 'append', '--file', '-', ...place], {}, JSON.stringify(event))
+  const { code, stderr } = await runServo(['ledger', 'append', '--file', '-', ...placeOf(store)], {}, JSON.stringify(event))
   if (code !== 0) throw new Error(`The cap of the pool could not be set: ${stderr}`)
 }
 
+const placeOf = ({ store, gcs_endpoint }: World['store']): readonly string[] => [
+  ...['--store', store],
+  ...(gcs_endpoint === undefined ? [] : ['--gcs-endpoint', gcs_endpoint]),
+]
+
 /** What is not over in time, as a problem: the checks that follow say what of it. */
 async function untilAllOver(
-  { client, metricsAt }: Pick<World, 'client' | 'metricsAt'>,
+  { client, store }: Pick<World, 'client' | 'store'>,
   runs: number,
   say: (line: string) => void,
 ): Promise<string[]> {
   const openOf = async (state: string) => (await client.get<{ runs: readonly unknown[] }>('/runs', { limit: 1, state })).runs.length
   const isNoneOpen = async () => (await Promise.all(OPEN_STATES.map(openOf))).every((open) => open === 0)
-  const isAllFolded = async () => /^servo_unfolded_events 0$/m.test(await metricsAt(client.url))
+  // The gauges of the API are up to a minute old.
+  const isAllFolded = async () => {
+    const { stdout } = await runServo(['ledger', 'stats', '--json', ...placeOf(store)])
+    return (JSON.parse(stdout) as { readonly unfolded_event_count: number }).unfolded_event_count === 0
+  }
   return until(`${runs} runs are over`, async () => (await isNoneOpen()) && (await isAllFolded()) && (await isNoneOpen()), DRAIN_MS_MAX)
     .then(() => [])
     .catch((error: unknown) => {

@@ -12,6 +12,7 @@ import { UsageError } from '../../src/cli/exit-code.js'
 import { openDataFolder } from '../../src/cli/local/dev/data-folder.js'
 import { exportLine } from '../../src/cli/local/dev/exports.js'
 import { LOCK_FILE, takeLock } from '../../src/cli/local/dev/lock.js'
+import { loopsPage } from '../../src/cli/local/dev/loops-page.js'
 import { refuseBusyPorts } from '../../src/cli/local/dev/ports.js'
 import { identityIn, identityOf, isRunning } from '../../src/cli/local/dev/process-identity.js'
 import { endLeftOver, openRecords } from '../../src/cli/local/dev/records.js'
@@ -138,7 +139,7 @@ describe('the summary', () => {
   const up = {
     api_url: 'http://127.0.0.1:7800',
     temporal_address: '127.0.0.1:7233',
-    ui_url: 'http://127.0.0.1:8233',
+    loops_url: loopsPage('http://127.0.0.1:8233', { tenant_id: 'default', workspace_id: 'second' }),
     worker: { url: 'http://127.0.0.1:7801', is_serving: true },
     data_folder: '/data',
     export_line: undefined,
@@ -150,7 +151,7 @@ describe('the summary', () => {
       [
         'Servo is up.',
         '  API       http://127.0.0.1:7800   (http://127.0.0.1:7800/openapi.json)',
-        '  Temporal  http://127.0.0.1:8233',
+        '  Temporal  http://127.0.0.1:8233/namespaces/servo/workflows?query=ServoTenant%3D%22default%22%20AND%20ServoWorkspace%3D%22second%22%20AND%20ExecutionStatus%3D%22Running%22',
         '  worker    http://127.0.0.1:7801',
         '  data      /data',
       ].join('\n'),
@@ -168,7 +169,7 @@ describe('the summary', () => {
       { worker: { ...up.worker, is_serving: false } },
       / worker {4}http:\S+ {3}\(it serves nothing yet: why is above\)$/m,
     ],
-    ['a server that is not its own', { ui_url: undefined }, /^ {2}Temporal {2}127\.0\.0\.1:7233, as TEMPORAL_ADDRESS says$/m],
+    ['a server that is not its own', { loops_url: undefined }, /^ {2}Temporal {2}127\.0\.0\.1:7233, as TEMPORAL_ADDRESS says$/m],
   ])('does not pass over %s', (_, more, line) => {
     expect(summaryText({ ...up, ...more })).toMatch(line)
   })

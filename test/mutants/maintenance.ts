@@ -130,8 +130,8 @@ export const MAINTENANCE: readonly Mutant[] = [
     edits: [
       {
         file: 'src/workflows/maintenance.ts',
-        find: 'const isApart = wf.patched(COLLECT_APART)',
-        replace: 'const isApart = wf.patched(COLLECT_APART) && false',
+        find: 'if (wait_ms === undefined || !due.merge) await',
+        replace: 'while (isCollecting) await wf.sleep(50)\n      if (wait_ms === undefined || !due.merge) await',
       },
     ],
     killed_by: { file: 'test/temporal/maintenance-loop.test.ts', title: 'merges while a collection takes long, and collects by the clock' },
@@ -181,5 +181,55 @@ export const MAINTENANCE: readonly Mutant[] = [
       },
     ],
     killed_by: turn('publish', 'a merge keeps the one that was recorded later, whatever their ids say'),
+  },
+  {
+    name: 'maintenance that reads every revision with each look',
+    edits: [{ file: 'src/activities/maintenance.ts', find: 'rememberingStore(deps.store)', replace: 'deps.store' }],
+    killed_by: turn(
+      'maintenance',
+      'a look reads no revision that the look before it has read, and says that an idle workspace is looked at in an hour',
+    ),
+  },
+  {
+    name: 'a document that was damaged on its way and is remembered',
+    edits: [
+      {
+        file: 'src/storage/document-memory.ts',
+        find: "answer.kind === 'found' && crc32cHex(answer.bytes) === answer.head.crc32c",
+        replace: "answer.kind === 'found' && crc32cHex(answer.bytes) !== ''",
+      },
+    ],
+    killed_by: { file: 'test/contract/document-memory.test.ts', title: 'that was damaged on its way is not remembered' },
+  },
+  {
+    name: 'a document of another generation that is remembered',
+    edits: [{ file: 'src/storage/document-memory.ts', find: " || howLong(name) === 'for_ever'", replace: " || howLong(name) !== 'no'" }],
+    killed_by: {
+      file: 'test/contract/document-memory.test.ts',
+      title: 'that may be another one costs a look at its generation, and is read again where it is',
+    },
+  },
+  {
+    name: 'scrapes that list the ledger each time',
+    edits: [
+      {
+        file: 'src/readers/gauges.ts',
+        find: 'listed_at - known.listed_at < GAUGES_LISTING_EVERY_MS',
+        replace: 'listed_at < known.listed_at',
+      },
+    ],
+    killed_by: {
+      file: 'test/api/automation-away.test.ts',
+      title: 'is looked for by scrapes with a listing a minute at most, and what is folded meanwhile is taken off at once',
+    },
+  },
+  {
+    name: 'a loop that is paused in the tables alone, and is not looked after',
+    edits: [{ file: 'src/activities/loop-looks.ts', find: ' && counted.paused === expected.paused', replace: '' }],
+    killed_by: {
+      file: 'test/temporal/loop-looks.test.ts',
+      title:
+        'loops are listed at the start, where counts differ from the rows, after an hour and where pokes may be lost; else they are counted',
+    },
   },
 ]

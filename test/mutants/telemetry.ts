@@ -55,7 +55,7 @@ export const TELEMETRY: readonly Mutant[] = [
   },
   {
     name: 'what waits for a turn while nothing is due by the clock left out of the gauge',
-    edits: [{ file: 'src/readers/stats.ts', find: 'turnOverdue(view, oldest_unfolded_at, now)', replace: 'turnOverdue(view, null, now)' }],
+    edits: [{ file: 'src/readers/gauges.ts', find: 'turnOverdue(view, oldest_at, now)', replace: 'turnOverdue(view, null, now)' }],
     killed_by: {
       file: 'test/api/automation-away.test.ts',
       title: 'makes the API degraded and the gauge rise, when no turn takes it up',

@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { createDirectPort } from '../../src/activities/direct.js'
 import { systemClock } from '../../src/bin/clock.js'
-import { TALLIED } from '../../src/turn/watch.js'
 import { createAutomationMetrics } from '../../src/telemetry/automation-metrics.js'
+import { TALLIED } from '../../src/turn/watch.js'
 import { API_TOKEN, type ApiWorld, type Asker, createApiWorld, createAsker, MAIN } from '../fixtures/api-world.js'
 
 const ADVICE = /Look whether the worker is what answers there/

@@ -4,8 +4,8 @@
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from '@jest/globals'
-import { TALLIED } from '../../src/turn/watch.js'
 import { createAutomationMetrics, MENDED } from '../../src/telemetry/automation-metrics.js'
+import { TALLIED } from '../../src/turn/watch.js'
 
 const text = readFileSync(fileURLToPath(new URL('../../docs/operating.md', import.meta.url)), 'utf8')
 const entriesOf = (title: string) => {

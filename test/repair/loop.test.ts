@@ -26,7 +26,7 @@ describe('a loop whose turns answer what a script says', () => {
   let connection: NativeConnection
   let loops: Awaited<ReturnType<typeof startScriptedLoops>>
   let handle: WorkflowHandle
-  const ensure = async () => (await ensureLoops({ client: temporal().client, scope, timings })).started
+  const ensure = async () => (await ensureLoops({ client: temporal().client, scope })).started
 
   beforeAll(async () => {
     installRuntime(() => undefined)

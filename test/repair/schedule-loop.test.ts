@@ -7,12 +7,13 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { defineSearchAttributeKey } from '@temporalio/common'
 import { NativeConnection } from '@temporalio/worker'
-import { ensureLoops, startScheduleLoop } from '../../src/activities/ensure-loops.js'
-import { createPoker } from '../../src/activities/poke.js'
+import { ensureLoops, entityLoops } from '../../src/activities/ensure-loops.js'
 import { createAsk } from '../../src/activities/entities/ask.js'
 import { createEntityCalls } from '../../src/activities/entities/calls.js'
 import { SCHEDULE_KIND } from '../../src/activities/entities/schedule.js'
+import { createPoker } from '../../src/activities/poke.js'
 import { signalWorkspace } from '../../src/activities/signal-workspace.js'
+import { startEntityLoop } from '../../src/activities/start-loops.js'
 import { createWorkspaceActivities } from '../../src/activities/workspace.js'
 import { createWorkspacePages } from '../../src/activities/workspace-page.js'
 import { clockUntil } from '../../src/bin/clock.js'
@@ -106,7 +107,7 @@ describe('a workspace on a real store, whose loop is never told when something i
         return say.scheduleDefined(schedule_id, definition, { schedule_name: `daily-${index}` }, at)
       }),
     ])
-    await ensureLoops({ client, scope, timings })
+    await ensureLoops({ client, scope })
   }, TIMEOUT_MS)
 
   afterAll(async () => {
@@ -128,7 +129,8 @@ describe('a workspace on a real store, whose loop is never told when something i
     'a lost timer goes on: the loops of the schedules that are due bring a turn each',
     async () => {
       await until('the schedules are published', async () => (await openReader(deps).latest())?.row('schedule_state', [ulidOf('third')]))
-      for (const entity_id of SCHEDULE_IDS) await startScheduleLoop({ client: temporal().client, scope }, { entity_id, summary: entity_id })
+      for (const entity_id of SCHEDULE_IDS)
+        await startEntityLoop({ client: temporal().client, scope }, 'schedule', { entity_id, name: entity_id, summary: entity_id })
       await until('each has ticked', async () => new Set((await ticks()).map(({ schedule_id }) => schedule_id)).size === 3)
       const { signals, fired } = await historyOf(workflowId(scope, 'workspace'))
       // The first turn comes with the start, and may decide the first tick.
@@ -168,8 +170,16 @@ describe('a loop whose schedule got another cron, of which nobody told it', () =
         looks: [before, ...Array.from({ length: 100 }, () => now)],
       })
       const { client } = temporal()
+      const kind = { ...SCHEDULE_KIND, readAll: async () => [schedule()] }
       const ensure = async () =>
-        (await ensureLoops({ client, scope, timings, schedules: { read: async () => [schedule()], now: () => NOW + 2 } })).started
+        (
+          await ensureLoops({
+            client,
+            scope,
+            entities: [entityLoops(kind, async () => undefined)],
+            now: () => NOW + 2,
+          })
+        ).started
       const listedFire = async () => {
         for await (const listed of client.workflow.list({ query: `WorkflowId = "${id}"` })) {
           return listed.typedSearchAttributes.get(defineSearchAttributeKey('ServoNextFireAt', 'DATETIME'))?.toISOString()

@@ -33,7 +33,7 @@ async function record(name: string, story: Story, client: Client, connection: Na
       taskQueue: queues.loops,
       args: [
         {
-          v: 1,
+          v: story.v ?? 1,
           ...scope,
           missed: [],
           schedule_id: SCHEDULE_ID,

@@ -19,6 +19,8 @@ export type Story = LoopScript & {
   readonly kind: WorkspaceLoopKind | 'schedule'
   readonly timings?: Partial<LoopTimings>
   readonly turns_max?: number
+  /** Of the input: 1 where nothing is said. */
+  readonly v?: 1 | 2
   /** Lived by code that is there only for loops which began with it: its history is never recorded anew. */
   readonly is_past?: boolean
   /** Begun on the queue that all workspaces shared once, as loops of an older Servo were. */
@@ -103,6 +105,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   },
   'maintenance-moves-to-its-queue': {
     kind: 'maintenance',
+    is_past: true,
     is_shared: true,
     async live({ handle, waiting, collecting }) {
       await collecting(1)
@@ -256,6 +259,7 @@ export const STORIES: Readonly<Record<string, Story>> = {
   },
   'maintenance-merges-beside-a-collection': {
     kind: 'maintenance',
+    is_past: true,
     with_other: true,
     maintains: [{ merged_files: 3 }],
     collects: [failure('a pack is damaged'), 'held'],
@@ -273,10 +277,54 @@ export const STORIES: Readonly<Record<string, Story>> = {
   },
   'maintenance-cancelled-while-it-collects': {
     kind: 'maintenance',
+    is_past: true,
     collects: ['held'],
     async live({ handle, waiting, collecting }) {
       await waiting(1)
       await collecting(1)
+      await handle.cancel()
+    },
+  },
+  'maintenance-becomes-one-call': {
+    kind: 'maintenance',
+    collects: [{ again_in_ms: 600_000 }],
+    maintains: [{ again_in_ms: 600_000 }],
+    live: async () => undefined,
+  },
+  'maintenance-one-call-by-clock': {
+    kind: 'maintenance',
+    v: 2,
+    with_other: true,
+    maintains: [
+      { again_in_ms: 1_000 },
+      { again_in_ms: 1_000, missed: ['01JHMPFN80G8M4P9V0MMKSSZ7N'] },
+      failure('a pack is damaged'),
+      { again_in_ms: 3_600_000 },
+    ],
+    async live({ handle, waiting }) {
+      await waiting(4)
+      await handle.signal(drainSignal)
+    },
+  },
+  'maintenance-one-call-merges-beside': {
+    kind: 'maintenance',
+    v: 2,
+    maintains: ['held', failure('a base file is damaged'), { merged_files: 3 }],
+    async live({ handle, begun, letGo }) {
+      await begun(1)
+      await handle.signal(mergeDueSignal)
+      // It fails and is tried again while the look by the clock goes on, and the loop leaves when that is over.
+      await begun(3)
+      await handle.signal(drainSignal)
+      letGo()
+    },
+  },
+  'maintenance-one-call-cancelled': {
+    kind: 'maintenance',
+    v: 2,
+    maintains: ['held'],
+    async live({ handle, begun }) {
+      await begun(1)
       await handle.cancel()
     },
   },

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { Connection } from '@temporalio/client'
-import { SEARCH_ATTRIBUTES } from '../../src/core/names.js'
+import { ALL_SEARCH_ATTRIBUTES } from '../../src/core/names.js'
 import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'
 
 /** compose-check is built where set-up was left out. */
@@ -231,7 +231,7 @@ describe('the bootstrap job', () => {
       expect(Number(config?.workflowExecutionRetentionTtl?.seconds)).toBe(7 * 86_400)
       const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
       expect(customAttributes).toEqual(
-        Object.fromEntries(Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, { Keyword: 2, Datetime: 6 }[type]])),
+        Object.fromEntries(Object.entries(ALL_SEARCH_ATTRIBUTES).map(([name, type]) => [name, { Keyword: 2, Datetime: 6 }[type]])),
       )
       await bootstrap(server.address)
     } finally {

@@ -4,7 +4,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { WorkflowHandle } from '@temporalio/client'
 import { NativeConnection } from '@temporalio/worker'
-import { startScheduleLoop } from '../../src/activities/ensure-loops.js'
+import { startEntityLoop } from '../../src/activities/start-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { NAMESPACE_DEFAULT, taskQueues, workflowId } from '../../src/core/names.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
@@ -33,7 +33,7 @@ async function startLoop(workspace_id: string, looks: readonly Partial<ScheduleR
   const { client } = temporal()
   const loops = await startScriptedLoops(connection, workspace_id, taskQueues(scope), { looks })
   const entity_id = '01JHMPFN80G8M4P9V0MMKSSZ7N'
-  await startScheduleLoop({ client, scope }, { entity_id, summary: 'a loop' })
+  await startEntityLoop({ client, scope }, 'schedule', { entity_id, name: 'a-loop', summary: 'a loop' })
   const handle: WorkflowHandle = client.workflow.getHandle(workflowId(scope, 'schedule', entity_id))
   const untilSent = (count: number) => until(`${count} commands are sent`, () => loops.told.length >= count)
   return {

@@ -7,7 +7,6 @@ import { NativeConnection } from '@temporalio/worker'
 import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { taskQueues, type WorkspaceLoopKind, workflowId } from '../../src/core/names.js'
-import { HOUR_MS } from '../../src/core/time.js'
 import { mergeDueSignal, pokeSignal } from '../../src/workflows/contract.js'
 import { failure, startScriptedLoops } from '../fixtures/scripted-loops.js'
 import { withTemporal } from '../fixtures/temporal.js'
@@ -16,7 +15,6 @@ import { until } from '../fixtures/until.js'
 const temporal = withTemporal()
 const TIMEOUT_MS = 60_000
 const scope = { tenant_id: 'acme', workspace_id: 'texts' }
-const timings = { backstop_ms: HOUR_MS, backstop_ms_max: HOUR_MS, maintenance_ms: HOUR_MS }
 /** More than a test has time for: whoever looks finds the loop in this state. */
 const failing = (message: string) => Array.from({ length: 30 }, () => failure(message))
 
@@ -30,10 +28,10 @@ describe('in Temporal', () => {
     connection = await NativeConnection.connect({ address: temporal().address })
     loops = await startScriptedLoops(connection, 'texts', taskQueues(scope), {
       turns: ['held', ...failing('the pointer of gs://b | p\n is damaged')],
+      // The first look by the clock, and a merge beside it.
       maintains: ['held', { merged_files: 3 }, ...failing('a base file is damaged')],
-      collects: ['held'],
     })
-    await ensureLoops({ client: temporal().client, scope, timings })
+    await ensureLoops({ client: temporal().client, scope })
   }, TIMEOUT_MS)
 
   afterAll(async () => {
@@ -115,12 +113,11 @@ describe('in Temporal', () => {
     test(
       'that waits is IDLE, and says what it did last, of merges that waited for no collection',
       async () => {
-        loops.maintain.letGo()
-        await untilStatus('maintenance', 'IDLE')
         await handleOf('maintenance').signal(mergeDueSignal)
         await until('it has merged', async () => (await detailsOf('maintenance')).includes('- files merged: 3'))
+        await untilStatus('maintenance', 'IDLE')
         expect(await detailsOf('maintenance')).toContain('- files removed: 0')
-        loops.collect.letGo({ collected_files: 12 })
+        loops.maintain.letGo({ merged_files: 3, collected_files: 12 })
         await until('it has collected', async () => (await detailsOf('maintenance')).includes('- files removed: 12'))
         expect(await detailsOf('maintenance')).toEqual(['**IDLE**', '', ...DONE])
       },

@@ -7,7 +7,6 @@ import { NativeConnection } from '@temporalio/worker'
 import { ensureLoops } from '../../src/activities/ensure-loops.js'
 import { installRuntime } from '../../src/bin/temporal-worker.js'
 import { taskQueues, workflowId } from '../../src/core/names.js'
-import { HOUR_MS } from '../../src/core/time.js'
 import { type MaintenanceCall, mergeDueSignal, stateQuery } from '../../src/workflows/contract.js'
 import { MAINTENANCE_REPORT, TURN_REPORT } from '../fixtures/loop-reports.js'
 import { startScriptedLoops } from '../fixtures/scripted-loops.js'
@@ -31,7 +30,7 @@ describe('a collection that fails behind late segments', () => {
     installRuntime(() => undefined)
     connection = await NativeConnection.connect({ address: temporal().address })
     loops = await startScriptedLoops(connection, 'damaged', taskQueues(damaged), {
-      collects: [{ missed: [late], failed: 'a pack is damaged' }, 'held'],
+      maintains: [{ missed: [late], failed: 'a pack is damaged' }, 'held'],
       real: {
         async turn(call) {
           missed.push(call.missed)
@@ -50,12 +49,11 @@ describe('a collection that fails behind late segments', () => {
   test(
     'has them folded, is shown, and is tried again long before its time comes by the clock',
     async () => {
-      const timings = { backstop_ms: HOUR_MS, backstop_ms_max: HOUR_MS, maintenance_ms: HOUR_MS }
-      await ensureLoops({ client: temporal().client, scope: damaged, timings })
+      await ensureLoops({ client: temporal().client, scope: damaged })
       await until('a turn is told of them', () => missed.some((names) => names.includes(late)))
-      await until('it collects again', () => loops.collect.calls() === 2)
+      await until('it collects again', () => loops.maintain.calls() === 2)
       expect(await workflow('maintenance').query(stateQuery)).toMatchObject({ failures: 1, last_error: 'a pack is damaged' })
-      loops.collect.letGo()
+      loops.maintain.letGo()
       await until('it is well', async () => (await workflow('maintenance').query(stateQuery)).failures === 0)
     },
     TIMEOUT_MS,
@@ -79,8 +77,8 @@ describe('a loop whose merges are due without end', () => {
         async maintain(call) {
           calls.push(call)
           if (call.collect) await Promise.race([held, Context.current().cancelled])
-          if (call.merge) await handle().signal(mergeDueSignal)
-          return MAINTENANCE_REPORT
+          else await handle().signal(mergeDueSignal)
+          return { ...MAINTENANCE_REPORT, again_in_ms: MAINTENANCE_MS }
         },
       },
     })
@@ -96,14 +94,15 @@ describe('a loop whose merges are due without end', () => {
   test(
     'merges while a collection takes long, and collects by the clock',
     async () => {
-      const timings = { backstop_ms: HOUR_MS, backstop_ms_max: HOUR_MS, maintenance_ms: MAINTENANCE_MS }
-      await ensureLoops({ client: temporal().client, scope, timings })
-      await until('it has merged beside its collection', () => calls.filter(({ merge }) => merge).length >= 5)
+      await ensureLoops({ client: temporal().client, scope })
+      await until('its first look has begun', () => calls.length === 1)
+      await handle().signal(mergeDueSignal)
+      await until('it has merged beside its look', () => calls.filter(({ collect }) => !collect).length >= 5)
       expect(calls.filter(({ collect }) => collect)).toHaveLength(1)
       letGo()
       await until('it has collected again', () => calls.filter(({ collect }) => collect).length >= 3)
-      // By the clock, and not with every merge; and never in one call.
-      expect(calls.filter(({ merge, collect }) => merge === collect)).toEqual([])
+      // By the clock in one call, and not with every merge.
+      expect(calls.filter(({ merge }) => !merge)).toEqual([])
     },
     TIMEOUT_MS,
   )

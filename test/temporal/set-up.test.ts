@@ -5,8 +5,12 @@ import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { status } from '@grpc/grpc-js'
 import { beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { Client } from '@temporalio/client'
+import { ensureLoops } from '../../src/activities/ensure-loops.js'
+import { startWorkspaceLoop } from '../../src/activities/start-loops.js'
 import { lookAtNamespace } from '../../src/bin/temporal-namespace.js'
-import { SEARCH_ATTRIBUTES } from '../../src/core/names.js'
+import { checkTemporal } from '../../src/cli/local/doctor/temporal.js'
+import { ALL_SEARCH_ATTRIBUTES, SEARCH_ATTRIBUTES } from '../../src/core/names.js'
 import { startGrpcProxy } from '../faults/grpc-proxy.js'
 import { runServo } from '../fixtures/servo-process.js'
 import { withTemporal } from '../fixtures/temporal.js'
@@ -16,7 +20,7 @@ import { until } from '../fixtures/until.js'
 jest.setTimeout(120_000) // no wait: the bound of a test that starts processes
 
 const temporal = withTemporal()
-const NAMES = Object.keys(SEARCH_ATTRIBUTES)
+const NAMES = Object.keys(ALL_SEARCH_ATTRIBUTES)
 let program: string
 beforeAll(async () => {
   program = await temporalProgram()
@@ -33,8 +37,8 @@ describe('servo temporal set-up', () => {
       code: 0,
       stdout: `The namespace fresh was created.\nCreated search attributes: ${NAMES.join(', ')}.`,
     })
-    expect(await lookAt('fresh')).toEqual({ is_there: true, missing: [], mistyped: [] })
-    expect(await setUp('fresh')).toMatchObject({ code: 0, stdout: 'The namespace fresh is there.\nAll 6 search attributes are there.' })
+    expect(await lookAt('fresh')).toEqual({ is_there: true, missing: [], mistyped: [], optional_missing: [] })
+    expect(await setUp('fresh')).toMatchObject({ code: 0, stdout: 'The namespace fresh is there.\nAll 7 search attributes are there.' })
   })
 
   test('creates the search attributes that a namespace lacks', async () => {
@@ -46,6 +50,36 @@ describe('servo temporal set-up', () => {
       `The namespace bare is there.\nCreated search attributes: ${NAMES.filter((name) => name !== 'ServoKind').join(', ')}.`,
     ])
     expect((await lookAt('bare')).missing).toEqual([])
+  })
+
+  test('adds the attribute of names, without which a namespace works as well, to one that lacks only that', async () => {
+    await operator(['namespace', 'create', '--namespace', 'nameless'])
+    const required = Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--name', name, '--type', type])
+    await operator(['search-attribute', 'create', '--namespace', 'nameless', ...required])
+    await until('it has all that is needed', async () => (await lookAt('nameless')).missing.length === 0)
+    expect(await lookAt('nameless')).toMatchObject({ mistyped: [], optional_missing: [['ServoName', 'Keyword']] })
+    const { address } = temporal()
+    expect(await checkTemporal({ address, namespace: 'nameless' })).toContainEqual(
+      expect.objectContaining({
+        level: 'warn',
+        found: expect.stringContaining('ServoName missing'),
+        mend: expect.stringContaining('servo temporal set-up'),
+      }),
+    )
+    const client = new Client({ connection: temporal().connection, namespace: 'nameless' })
+    const deps = {
+      client,
+      scope: { tenant_id: 'acme', workspace_id: 'nameless' },
+    }
+    expect((await ensureLoops({ ...deps, has_names: false })).started).toEqual(['workspace', 'maintenance'])
+    await expect(
+      startWorkspaceLoop({ ...deps, scope: { ...deps.scope, workspace_id: 'other' }, has_names: true }, 'workspace'),
+    ).rejects.toThrow()
+    expect(await setUp('nameless')).toMatchObject({
+      code: 0,
+      stdout: 'The namespace nameless is there.\nCreated search attributes: ServoName.',
+    })
+    expect((await checkTemporal({ address, namespace: 'nameless' })).map(({ level }) => level)).toEqual(['ok', 'ok', 'ok'])
   })
 
   test('refuses a search attribute of another type, which Temporal cannot change', async () => {
@@ -74,9 +108,9 @@ describe('servo temporal set-up', () => {
         expect(name).toBe('temporal')
         await run(args)
       }
-      expect(await lookAt('forbidden')).toEqual({ is_there: true, missing: [], mistyped: [] })
+      expect(await lookAt('forbidden')).toEqual({ is_there: true, missing: [], mistyped: [], optional_missing: [] })
       // It sees by itself what an administrator has created, without the service that it may not ask.
-      expect(await setUp('forbidden', proxy.address)).toMatchObject({ code: 0, stdout: expect.stringContaining('All 6 search attributes') })
+      expect(await setUp('forbidden', proxy.address)).toMatchObject({ code: 0, stdout: expect.stringContaining('All 7 search attributes') })
       const named = proxy.calls.filter((method) => method === 'CountWorkflowExecutions')
       expect(named.length).toBeGreaterThanOrEqual(NAMES.length)
     } finally {

@@ -8,6 +8,7 @@ import { expect, test } from '@jest/globals'
 import { asyncLocalStorage, CancelledFailure, type Context } from '@temporalio/activity'
 import { createMaintenance } from '../../src/activities/maintenance.js'
 import { systemClock, systemRandom } from '../../src/bin/clock.js'
+import { lookAgainMs } from '../../src/compactor/upkeep.js'
 import { HOUR_MS, MINUTE_MS } from '../../src/core/time.js'
 import { ulidAt } from '../../src/core/ulid.js'
 import { segmentObjectName } from '../../src/ledger/segment.js'
@@ -37,6 +38,28 @@ test('maintenance packs by the clock, and says which page it left', async () => 
   expect(await run({ merge: false, collect: true })).toMatchObject({ packed_segments: 9, missed: [] })
   expect((await packedSegments(store)).size).toBe(9)
   expect(log).toEqual([`Page 0 of the chain is left as it is: segment ${name} is gone. Restore it from a copy.`])
+})
+
+test('a look reads no revision that the look before it has read, and says that an idle workspace is looked at in an hour', async () => {
+  let now = OLD_AT + 30 * HOUR_MS
+  const clock = { ...systemClock, now: () => now }
+  const inner = createMemoryStore({ clock })
+  await writeOldLedger(inner, scope)
+  const read: string[] = []
+  const store = watching(inner, async (call, name) => void (call === 'get' && read.push(name)))
+  const deps = { store, files: createPlainFiles({ store }), clock, random: systemRandom(), scope, listing_window_ms: HOUR_MS }
+  const { maintain } = createMaintenance({ ...deps, stopping: new AbortController().signal })
+  const look = () => asyncLocalStorage.run(contextOf(new AbortController()), () => maintain({ ...scope, merge: true, collect: true }))
+  // It packs, and takes away what it has packed: there may be more.
+  expect(await look()).toMatchObject({ packed_segments: 18, again_in_ms: 10 * MINUTE_MS })
+  await look()
+  now += 10 * MINUTE_MS
+  read.length = 0
+  expect(await look()).toMatchObject({ packed_segments: 0, collected_files: 0, missed: [], again_in_ms: HOUR_MS })
+  expect([...new Set(read)].filter((name) => /\/(revisions|chain|checkpoints)\//.test(name))).toEqual([])
+  expect(lookAgainMs(0)).toBe(10 * MINUTE_MS)
+  expect(lookAgainMs(25 * MINUTE_MS)).toBe(25 * MINUTE_MS)
+  expect(lookAgainMs(25 * HOUR_MS)).toBe(HOUR_MS)
 })
 
 test('late segments are told though collection fails behind them, over a folder with a damaged checkpoint', async () => {

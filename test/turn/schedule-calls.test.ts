@@ -15,7 +15,7 @@ import { createSpeaker, ulidOf } from '../fixtures/say.js'
 const SCHEDULE_ID = ulidOf('hourly')
 
 /** A schedule, hourly as a rule. */
-async function world(cron = '0 * * * *') {
+async function world(cron = '0 * * * *', { has_names = false } = {}) {
   const api = createApiWorld()
   const { scope, random, clock } = api.appending
   const appender = createAppender({ ...api.appending, server_time: api.appending.clock.now() })
@@ -49,7 +49,7 @@ async function world(cron = '0 * * * *') {
   }
   const listeners = () => getEventListeners(stopping, 'abort').length
   const ask = createAsk({ current, poke, stopping })
-  const { scheduleTurn } = createEntityCalls({ scope, clock, current, ask, submit, stopping, secrets: SECRETS } as never)
+  const { scheduleTurn } = createEntityCalls({ scope, clock, current, ask, submit, stopping, secrets: SECRETS, has_names } as never)
   const context = { info: { workflowExecution: { workflowId: 'a loop', runId: 'a run' } } } as unknown as Context
   const call = (...commands: ScheduleCall['commands']) =>
     asyncLocalStorage.run(context, () => scheduleTurn({ ...scope, schedule_id: SCHEDULE_ID, commands }))
@@ -138,4 +138,14 @@ test('the timer of a loop whose schedule fires often says how often it looks', a
   const hourly = await world()
   await hourly.turn()
   expect((await hourly.call()).timer).toMatch(/^next fire /)
+})
+
+test('the answer has a name to find the loop by only where the namespace has the attribute', async () => {
+  const nameIn = async (options: { readonly has_names: boolean }) => {
+    const { call, turn } = await world('0 * * * *', options)
+    await turn()
+    return (await call()).name
+  }
+  expect(await nameIn({ has_names: false })).toBeUndefined()
+  expect(await nameIn({ has_names: true })).toEqual(expect.any(String))
 })

@@ -20,6 +20,8 @@ export type LookDeps = AppendDeps & {
   readonly ask: Ask
   /** Aborted when this process is about to end: a turn that is waited for would not come. */
   readonly stopping: AbortSignal
+  /** The namespace has `ServoName`. */
+  readonly has_names?: boolean
 }
 
 /** What a look rests on. */
@@ -85,6 +87,7 @@ export function createEntityLook<Entity, Command extends EntityCommand>(deps: Lo
       next_fire_at: first === undefined ? null : instantText(first),
       ...standing,
       timer: firesOften(due) ? `${OFTEN_TIMER}: ${standing.timer}` : standing.timer,
+      ...(deps.has_names === true ? { name: kind.describe(entity).name } : {}),
       settings: { ...settings, next_fire_slack_ms: nextFireSlackMs(due) },
     }
   }

@@ -18,6 +18,8 @@ type EntityPokesDeps<Entity> = {
   /** Its sleep ends when the process does. */
   readonly clock: Pick<Clock, 'sleep'>
   readonly log: (message: string) => void
+  /** Called for each poke that was not taken in any of its tries. */
+  readonly onGivenUp?: () => void
 }
 
 type EntityPokes = {
@@ -32,7 +34,7 @@ const AGAIN_LONGEST_MS = 10 * SECOND_MS
 
 type Work = { readonly name: string; readonly send: () => Promise<unknown>; readonly tries: number }
 
-export function createEntityPokes<Entity>({ kind, start, poke, at_once, clock, log }: EntityPokesDeps<Entity>): EntityPokes {
+export function createEntityPokes<Entity>({ kind, start, poke, at_once, clock, log, onGivenUp }: EntityPokesDeps<Entity>): EntityPokes {
   /** As each was when a publish last changed it. */
   const seen = new Map<string, string>()
   /** By id: what comes again meanwhile is one. */
@@ -60,7 +62,10 @@ export function createEntityPokes<Entity>({ kind, start, poke, at_once, clock, l
     // What came meanwhile says the same, and has its own tries.
     if (isClosed || waiting.has(entity_id)) return
     if (work.tries < TRIES_MAX) waiting.set(entity_id, work)
-    else log(givenUpText(`${kind.kind} ${work.name}`, error))
+    else {
+      log(givenUpText(`${kind.kind} ${work.name}`, error))
+      onGivenUp?.()
+    }
   }
 
   return {

@@ -16,7 +16,7 @@ import { answerSchedule, appendToSchedule } from './schedule-commands.js'
 /** Temporal takes 200 bytes; crons and zones are ASCII, and names too. */
 const SUMMARY_CHARACTERS_MAX = 200
 
-export const SCHEDULE_KIND: EntityKind<Schedule, ScheduleCommand> = {
+export const SCHEDULE_KIND = {
   kind: 'schedule',
   noun: 'SCHEDULE',
   find: SCHEDULE_READS.lookUp,
@@ -33,7 +33,7 @@ export const SCHEDULE_KIND: EntityKind<Schedule, ScheduleCommand> = {
   append: appendToSchedule,
   answer: answerSchedule,
   report: reportSchedule,
-}
+} satisfies EntityKind<Schedule, ScheduleCommand>
 
 function describeSchedule({ definition, state }: Schedule): EntityDescription {
   const { schedule_id, schedule_name, timezone, definition_version, row_version } = definition

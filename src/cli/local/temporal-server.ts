@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection } from '@temporalio/client'
 import { lookAtNamespace } from '../../bin/temporal-namespace.js'
 import { messageOf, unavailable } from '../../core/errors.js'
-import { NAMESPACE_DEFAULT, SEARCH_ATTRIBUTES } from '../../core/names.js'
+import { ALL_SEARCH_ATTRIBUTES, NAMESPACE_DEFAULT } from '../../core/names.js'
 
 const HOST = '127.0.0.1'
 /** A warm start takes two seconds; the rest is for a machine that is busy with something else. */
@@ -106,7 +106,7 @@ function serverArguments({ port, ui_port, db_file, namespace = NAMESPACE_DEFAULT
     ...['server', 'start-dev', '--ip', HOST, '--port', String(port), '--namespace', namespace, '--log-level', 'warn'],
     ...(ui_port === undefined ? ['--headless'] : ['--ui-ip', HOST, '--ui-port', String(ui_port), '--ui-disable-news-fetch']),
     ...(db_file === undefined ? [] : ['--db-filename', db_file]),
-    ...Object.entries(SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
+    ...Object.entries(ALL_SEARCH_ATTRIBUTES).flatMap(([name, type]) => ['--search-attribute', `${name}=${type}`]),
     ...Object.entries(DYNAMIC_CONFIG).flatMap(([key, value]) => ['--dynamic-config-value', `${key}=${JSON.stringify(value)}`]),
   ]
 }

@@ -6,7 +6,7 @@ import { type Environment, TEMPORAL_ADDRESS_DEFAULT, type TemporalConfig, tempor
 import { clientOptions } from '../../bin/temporal.js'
 import { SetUpRefusedError, setUpNamespace } from '../../bin/temporal-namespace.js'
 import { messageOf, unavailable } from '../../core/errors.js'
-import { NAMESPACE_DEFAULT, SEARCH_ATTRIBUTES } from '../../core/names.js'
+import { ALL_SEARCH_ATTRIBUTES, NAMESPACE_DEFAULT } from '../../core/names.js'
 import { withExample } from '../api-command.js'
 import { FAILED } from '../exit-code.js'
 import { counted, note, printJson, printLine } from './print.js'
@@ -46,7 +46,7 @@ async function setUp({ temporal: address, namespace, json }: Options, api_key: s
     const answer = await setUpNamespace(connection, config)
     if (json === true) return printJson({ ok: true, ...answer, commands: [] })
     printLine(answer.namespace === 'created' ? `The namespace ${namespace} was created.` : `The namespace ${namespace} is there.`)
-    const all = `All ${counted(Object.keys(SEARCH_ATTRIBUTES).length, 'search attribute')} are there.`
+    const all = `All ${counted(Object.keys(ALL_SEARCH_ATTRIBUTES).length, 'search attribute')} are there.`
     printLine(answer.created.length === 0 ? all : `Created search attributes: ${answer.created.join(', ')}.`)
   } catch (error) {
     if (!(error instanceof SetUpRefusedError)) throw error

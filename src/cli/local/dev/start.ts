@@ -8,6 +8,7 @@ import { WORKER_SLOTS_DEFAULT } from '../../../core/limits.js'
 import { type DataFolder, openDataFolder } from './data-folder.js'
 import { exportLine } from './exports.js'
 import { startGuard } from './guard.js'
+import { loopsPage } from './loops-page.js'
 import { refuseOtherStore } from './other-store.js'
 import { type Ports, parsePort, refuseBusyPorts } from './ports.js'
 import { untilAnswers } from './ready.js'
@@ -41,7 +42,8 @@ export const DEV_DEFAULTS: DevOptions = {
 type Dev = {
   readonly api_url: string
   readonly worker_url: string
-  readonly ui_url: string | undefined
+  /** Of Temporal's UI, with the loops of this workspace; undefined: another server is used. */
+  readonly loops_url: string | undefined
   readonly summary: string
   /** What commands in another terminal have to be told; undefined: nothing. */
   readonly export_line: string | undefined
@@ -189,7 +191,7 @@ function serverSettings({ environment, data, found, ports }: Prepared, { address
   }
 }
 
-type StartedParts = Omit<Dev, 'ui_url' | 'summary' | 'export_line'> & Pick<DevSummary, 'failing'> & { readonly is_serving: boolean }
+type StartedParts = Omit<Dev, 'loops_url' | 'summary' | 'export_line'> & Pick<DevSummary, 'failing'> & { readonly is_serving: boolean }
 
 function devOf(
   { module, data, environment }: Prepared,
@@ -198,7 +200,9 @@ function devOf(
 ): Dev {
   const { api_url } = rest
   const worker = module === undefined ? undefined : { url: rest.worker_url, is_serving }
-  const export_line = exportLine({ api_url, worker_url: worker?.url, data_folder: data.path, scope: scopeIn(environment) })
-  const summary = summaryText({ api_url, temporal_address: address, ui_url, worker, data_folder: data.path, export_line, failing })
-  return { ...rest, ui_url, export_line, summary }
+  const scope = scopeIn(environment)
+  const export_line = exportLine({ api_url, worker_url: worker?.url, data_folder: data.path, scope })
+  const loops_url = ui_url === undefined ? undefined : loopsPage(ui_url, scope)
+  const summary = summaryText({ api_url, temporal_address: address, loops_url, worker, data_folder: data.path, export_line, failing })
+  return { ...rest, loops_url, export_line, summary }
 }

@@ -3,8 +3,8 @@
 export type DevSummary = {
   readonly api_url: string
   readonly temporal_address: string
-  /** undefined: `servo dev` uses a named server. */
-  readonly ui_url: string | undefined
+  /** The loops in Temporal's UI; undefined: `servo dev` uses a named server. */
+  readonly loops_url: string | undefined
   /** undefined: there is no module. */
   readonly worker: { readonly url: string; readonly is_serving: boolean } | undefined
   readonly data_folder: string
@@ -13,13 +13,13 @@ export type DevSummary = {
   readonly failing: readonly string[]
 }
 
-export function summaryText({ api_url, temporal_address, ui_url, worker, data_folder, export_line, failing }: DevSummary): string {
+export function summaryText({ api_url, temporal_address, loops_url, worker, data_folder, export_line, failing }: DevSummary): string {
   return [
     failing.length === 0
       ? 'Servo is up.'
       : `Servo is up without its ${failing.join(' and its ')}, which ended and is started again: its last words are above.`,
     `  API       ${api_url}   (${api_url}/openapi.json)`,
-    `  Temporal  ${ui_url ?? `${temporal_address}, as TEMPORAL_ADDRESS says`}`,
+    `  Temporal  ${loops_url ?? `${temporal_address}, as TEMPORAL_ADDRESS says`}`,
     ...(worker === undefined ? [] : [`  worker    ${worker.url}${worker.is_serving ? '' : '   (it serves nothing yet: why is above)'}`]),
     `  data      ${data_folder}`,
     ...(export_line === undefined ? [] : [`  commands in other terminals reach it after: ${export_line}`]),
