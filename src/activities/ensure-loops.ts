@@ -10,7 +10,7 @@ import type { View } from '../readers/reader.js'
 import { drainSignal, pokeSignal } from '../workflows/contract.js'
 import type { EntityKind } from './entities/kind.js'
 import { isStale, type ListedLoop } from './entities/stale.js'
-import { type LoopsDeps, type StartedEntityKind, startEntityLoop, startWorkspaceLoop } from './start-loops.js'
+import { type LoopsDeps, startEntityLoop, startWorkspaceLoop } from './start-loops.js'
 
 /** An entity that has a loop. */
 type LoopEntity = {
@@ -36,7 +36,7 @@ export type EntityLoops = {
 
 /** Of a kind, by what is newest, and by what this process remembers. */
 export const entityLoops = <Entity>(
-  kind: Pick<EntityKind<Entity, never>, 'readAll' | 'describe' | 'dueAt'> & { readonly kind: StartedEntityKind },
+  kind: Pick<EntityKind<Entity, never>, 'kind' | 'readAll' | 'describe' | 'dueAt'>,
   newest: () => Promise<View | undefined>,
   recent: () => Promise<View | undefined> = newest,
 ): EntityLoops => {

@@ -3,9 +3,9 @@
 import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/client'
 import { defineSearchAttributeKey } from '@temporalio/common'
 import type { Scope } from '../core/ids.js'
-import { type EntityLoopKind, type LoopKind, taskQueues, type WorkspaceLoopKind, workflowId } from '../core/names.js'
+import { type LoopKind, taskQueues, type WorkspaceLoopKind, workflowId } from '../core/names.js'
 import { type MaintenanceLoopInput, type ScheduleLoopInput, WORKFLOW_TYPES, type WorkspaceLoopInput } from '../workflows/contract.js'
-import type { EntityDescription } from './entities/kind.js'
+import type { EntityDescription, StartedEntityKind } from './entities/kind.js'
 
 export type LoopsDeps = {
   readonly client: Client
@@ -35,9 +35,6 @@ export function startEntityLoop(
   const input = { v: 1, ...scope, commands: [], failures: 0, last_error: null, ...ID_MEMBERS[kind](entity_id) } as const
   return start(deps, { kind, id: workflowId(scope, kind, entity_id), entity_id, name, input, summary })
 }
-
-/** Kinds whose loop is there. */
-export type StartedEntityKind = EntityLoopKind & keyof typeof WORKFLOW_TYPES
 
 /** What the input of its loop calls an entity's id. */
 const ID_MEMBERS = { schedule: (schedule_id: string) => ({ schedule_id }) } as const

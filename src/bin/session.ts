@@ -8,8 +8,8 @@ import { createCancelPush } from '../activities/cancel-push.js'
 import type { DispatchPort } from '../activities/dispatch.js'
 import { entityLoops, pokeEntity, pokeWorkspace } from '../activities/ensure-loops.js'
 import { createAsk } from '../activities/entities/ask.js'
+import { everyKind } from '../activities/entities/kinds.js'
 import { createEntityPokes } from '../activities/entities/pokes.js'
-import { SCHEDULE_KIND } from '../activities/entities/schedule.js'
 import { createHandOver, type HandOverDeps } from '../activities/hand-over.js'
 import { createActivities } from '../activities/index.js'
 import { keepEnsured } from '../activities/keep-ensured.js'
@@ -180,7 +180,7 @@ function createWork({ config, deps, port, appender, tracing, loops, timings, met
       postSigned({ clock: deps.clock, worker_secrets }, url, request, { ...deps.scope, location_name }),
     log,
   })
-  const schedule_pokes = openSchedulePokes({ loops, clock, log, onGivenUp: () => looks.noteLostPoke() })
+  const entity_pokes = openEntityPokes({ loops, clock, log, onGivenUp: () => looks.noteLostPoke() })
   const pages = createWorkspacePages()
   const onPublished = (report: PublishReport) => {
     metrics.published(report)
@@ -194,7 +194,7 @@ function createWork({ config, deps, port, appender, tracing, loops, timings, met
     onPublish(workspace, changed) {
       hand_over.onPublish(workspace)
       cancel_push.onPublish(workspace)
-      schedule_pokes.onPublish(workspace, changed)
+      for (const pokes of entity_pokes) pokes.onPublish(workspace, changed)
     },
     watch: { onPublished, onLost: metrics.lost, onMended: metrics.mended, onEnded: metrics.ended },
     tracing,
@@ -216,12 +216,16 @@ function createWork({ config, deps, port, appender, tracing, loops, timings, met
       ...calls,
     }),
     looks,
-    countLoops: async () => SCHEDULE_KIND.readAll(await current.latest()).then(({ length }) => length),
+    async countLoops() {
+      const view = await current.latest()
+      const entities = await Promise.all(everyKind((kind) => kind.readAll(view)))
+      return entities.flat().length
+    },
     /** What is on its way has arrived, and nobody asks any more. */
     async settled() {
       await hand_over.settled()
       await cancel_push.settled()
-      await schedule_pokes.settled()
+      await Promise.all(entity_pokes.map((pokes) => pokes.settled()))
       await api_watch.ended
       await following
       health.report('rows', undefined)
@@ -231,14 +235,16 @@ function createWork({ config, deps, port, appender, tracing, loops, timings, met
 
 type PokeParts = Pick<WorkParts, 'loops' | 'log'> & { readonly clock: Deps['clock']; readonly onGivenUp: () => void }
 
-const openSchedulePokes = ({ loops, ...rest }: PokeParts) =>
-  createEntityPokes({
-    kind: SCHEDULE_KIND,
-    start: (entity) => startEntityLoop(loops, 'schedule', entity),
-    poke: (schedule_id) => pokeEntity(loops, 'schedule', schedule_id),
-    at_once: LOOP_SIGNALS_AT_ONCE,
-    ...rest,
-  })
+const openEntityPokes = ({ loops, ...rest }: PokeParts) =>
+  everyKind((kind) =>
+    createEntityPokes({
+      kind,
+      start: (entity) => startEntityLoop(loops, kind.kind, entity),
+      poke: (entity_id) => pokeEntity(loops, kind.kind, entity_id),
+      at_once: LOOP_SIGNALS_AT_ONCE,
+      ...rest,
+    }),
+  )
 
 type LookParts = Pick<WorkParts, 'loops' | 'appender'> & {
   readonly clock: Deps['clock']
@@ -253,7 +259,12 @@ function openLooks({ loops, clock, appender, current, reader, turn }: LookParts)
     const { snapshot } = turn.workspace()
     return snapshot === undefined ? current.latest() : reader.viewOf(snapshot)
   }
-  return createLoopLooks({ ...loops, clock, now: () => appender.now(), entities: [entityLoops(SCHEDULE_KIND, current.latest, standing)] })
+  return createLoopLooks({
+    ...loops,
+    clock,
+    now: () => appender.now(),
+    entities: everyKind((kind) => entityLoops(kind, current.latest, standing)),
+  })
 }
 
 type KeepParts = SessionParts & {

@@ -1,7 +1,8 @@
 // What a kind of entity (schedules; sensors and backfills come next) plugs into the kit of entity loops. The kit appends commands,
 // asks for turns, words outcomes, and starts, pokes and repairs loops; a kind says what its entities are and reads.
 //
-// A new kind: an object of this type beside schedule.ts, an activity in calls.ts, a declaration of its loop in src/workflows.
+// A new kind: an object of this type beside schedule.ts, its line in kinds.ts, its activity in calls.ts, a declaration of its loop in
+// src/workflows.
 
 import type { RunDeps } from '../../commands/run-request.js'
 import type { Submit } from '../../commands/submit.js'
@@ -10,10 +11,13 @@ import type { WorkingSet } from '../../projections/working-set.js'
 import type { View } from '../../readers/reader.js'
 import type { Asked, Outcome } from '../../readers/wait.js'
 import type { ChangedEntities } from '../../turn/watch.js'
-import type { CommandAnswer, EntityCommand, EntityPage } from '../../workflows/contract.js'
+import type { CommandAnswer, EntityCommand, EntityPage, WORKFLOW_TYPES } from '../../workflows/contract.js'
+
+/** Kinds whose loop is there. */
+export type StartedEntityKind = EntityLoopKind & keyof typeof WORKFLOW_TYPES
 
 export type EntityKind<Entity, Command extends EntityCommand> = {
-  readonly kind: EntityLoopKind
+  readonly kind: StartedEntityKind
   /** Under which a publish names what it changed. */
   readonly noun: Parameters<ChangedEntities['get']>[0]
   readonly find: (view: View | undefined, entity_id: string) => Promise<Entity | undefined>
