@@ -1,6 +1,6 @@
 // Everything that a loop may call, made from one record of dependencies: tests and processes hand in what they have.
 
-import { createEntityCalls, type EntityCallDeps } from './entities/calls.js'
+import { createEntityCalls, type EntityCallDeps } from './entities/kinds.js'
 import { createMaintenance, type MaintenanceDeps } from './maintenance.js'
 import { createWorkspaceActivities, type WorkspaceActivityDeps } from './workspace.js'
 

@@ -4,7 +4,7 @@ import { type Client, WorkflowExecutionAlreadyStartedError } from '@temporalio/c
 import { defineSearchAttributeKey } from '@temporalio/common'
 import type { Scope } from '../core/ids.js'
 import { type LoopKind, taskQueues, type WorkspaceLoopKind, workflowId } from '../core/names.js'
-import { type MaintenanceLoopInput, type ScheduleLoopInput, WORKFLOW_TYPES, type WorkspaceLoopInput } from '../workflows/contract.js'
+import { type MaintenanceLoopInput, WORKFLOW_TYPES, type WorkspaceLoopInput } from '../workflows/contract.js'
 import type { EntityDescription, StartedEntityKind } from './entities/kind.js'
 
 export type LoopsDeps = {
@@ -32,19 +32,16 @@ export function startEntityLoop(
   { entity_id, name, summary }: Pick<EntityDescription, 'entity_id' | 'name' | 'summary'>,
 ): Promise<boolean> {
   const { scope } = deps
-  const input = { v: 1, ...scope, commands: [], failures: 0, last_error: null, ...ID_MEMBERS[kind](entity_id) } as const
+  const input = { v: 1, ...scope, commands: [], failures: 0, last_error: null, [`${kind}_id`]: entity_id } as const
   return start(deps, { kind, id: workflowId(scope, kind, entity_id), entity_id, name, input, summary })
 }
-
-/** What the input of its loop calls an entity's id. */
-const ID_MEMBERS = { schedule: (schedule_id: string) => ({ schedule_id }) } as const
 
 type LoopStart = {
   readonly kind: LoopKind & keyof typeof WORKFLOW_TYPES
   readonly id: string
   readonly entity_id: string
   readonly name: string
-  readonly input: WorkspaceLoopInput | MaintenanceLoopInput | ScheduleLoopInput
+  readonly input: object
   readonly summary: string
 }
 

@@ -4,7 +4,7 @@ import { type Plan, submitClaimed } from '../commands/claims.js'
 import { isProblem, type Problem } from '../commands/problem.js'
 import { SCHEDULE_NOUN } from '../commands/schedule/noun.js'
 import { planScheduleTrigger } from '../commands/schedule/trigger.js'
-import { findSchedule } from '../readers/found.js'
+import { SCHEDULE_READS } from '../readers/schedules.js'
 import { idempotencyHeader } from './contract/page.js'
 import { SCHEDULE_BODIES, type ScheduleAccepted, scheduleParams, scheduleQuery } from './contract/schedule.js'
 import { scheduleTriggerAsked, scheduleTriggered } from './contract/schedule-tick.js'
@@ -64,7 +64,7 @@ function addTrigger(app: Api, deps: RouteDeps): void {
       const claimed = orRefuse(
         await submitClaimed(deps, claim, requestOf(body, params), async (request_id): Promise<Plan | Problem> => {
           const plan = await planned(deps, async (view) => {
-            const found = await findSchedule(view, params.schedule)
+            const found = await SCHEDULE_READS.find(view, params.schedule)
             return isProblem(found) ? found : planScheduleTrigger(deps, found, body, { request_id, now })
           })
           if (isProblem(plan)) return plan

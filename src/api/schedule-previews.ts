@@ -5,8 +5,8 @@ import { previewSchedule } from '../commands/preview/schedule.js'
 import { problem } from '../commands/problem.js'
 import { cronWarnings, firstTicks, openScheduleTicks } from '../core/cron/schedule-ticks.js'
 import { instantMs, instantText } from '../core/time.js'
-import { findSchedule } from '../readers/found.js'
 import { fireAt, nextFireOf } from '../readers/schedule-document.js'
+import { SCHEDULE_READS } from '../readers/schedules.js'
 import { scheduleParams } from './contract/schedule.js'
 import { cronPreviewQuery, dryRunAnswer, dryRunQuery, firesAnswer, previewQuery } from './contract/schedule-tick.js'
 import type { Api, RouteDeps } from './http/deps.js'
@@ -48,7 +48,7 @@ export function addSchedulePreviews(app: Api, deps: RouteDeps): void {
     async (request, reply) => {
       const { from, count } = request.query
       const view = await viewFor(deps, request.query, reply)
-      const { definition, state } = orRefuse(await findSchedule(view, request.params.schedule))
+      const { definition, state } = orRefuse(await SCHEDULE_READS.find(view, request.params.schedule))
       const { cron_expressions: cron, timezone } = definition
       const fires = firesOf({ cron, timezone }, from === undefined ? deps.clock.now() : instantMs(from), count)
       return reply.code(200).send({ ...fires, status: state.status })
@@ -81,7 +81,7 @@ function addDryRun(app: Api, deps: RouteDeps): void {
       },
     },
     async (request, reply) => {
-      const { view, ...schedule } = orRefuse(await findSchedule(await viewFor(deps, request.query, reply), request.params.schedule))
+      const { view, ...schedule } = orRefuse(await SCHEDULE_READS.find(await viewFor(deps, request.query, reply), request.params.schedule))
       const at_ms = request.query.at === undefined ? deps.clock.now() : instantMs(request.query.at)
       const { decisions, held_count } = await previewSchedule(view, schedule, at_ms)
       const { schedule_id, schedule_name, timezone } = schedule.definition

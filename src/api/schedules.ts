@@ -1,6 +1,5 @@
 // Schedules: what there is, how each stands, and what became of their instants.
 
-import { findSchedule } from '../readers/found.js'
 import { scheduleDocument, tickDocument } from '../readers/schedule-document.js'
 import { readNewestTicks, readRunsOfTicks, SCHEDULE_READS, type Schedule, scheduleFilter } from '../readers/schedules.js'
 import { schedule, scheduleListQuery, schedulePage, scheduleParams, scheduleReadQuery } from './contract/schedule.js'
@@ -16,7 +15,7 @@ const NOUN = {
   label: 'Schedule',
   tags: SCHEDULE_TAGS,
   params: scheduleParams,
-  find: findSchedule,
+  find: SCHEDULE_READS.find,
 } as const
 
 export function addScheduleRoutes(app: Api, deps: RouteDeps): void {

@@ -21,8 +21,6 @@ import type {
   taskPage,
   timelineEntry,
 } from '../api/contract/run.js'
-import type { ScheduleAccepted as Accepted, schedule } from '../api/contract/schedule.js'
-import type { dryRunAnswer, firesAnswer, scheduleTick, scheduleTriggered } from '../api/contract/schedule-tick.js'
 import type { taskWhy } from '../api/contract/why.js'
 
 export type Run = z.output<typeof run>
@@ -54,13 +52,6 @@ export type PoolAccepted = z.output<typeof poolAccepted>
 export type Retention = z.output<typeof retention>
 export type RetentionAccepted = z.output<typeof retentionAccepted>
 export type RetentionEffect = z.output<typeof retentionEffect>
-
-export type Schedule = z.output<typeof schedule>
-export type ScheduleAccepted = Accepted
-export type ScheduleTriggered = z.output<typeof scheduleTriggered>
-export type ScheduleTick = z.output<typeof scheduleTick>
-export type ScheduleFires = z.output<typeof firesAnswer>
-export type ScheduleDryRun = z.output<typeof dryRunAnswer>
 
 export type RunKeyConflict = z.output<typeof runKeyConflict>
 export type Outcome = z.output<typeof outcome>

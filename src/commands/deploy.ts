@@ -20,12 +20,12 @@ import {
 } from './definitions/deployed.js'
 import { type KeptDefinitions, withMissingAssets, withMissingMembers } from './definitions/keep-missing.js'
 import type { Noun } from './definitions/noun.js'
-import { DEPLOYED_NOUNS } from './definitions/nouns.js'
+import { DEPLOYED_NOUNS, type DeployedPlural } from './definitions/nouns.js'
 import { deployFaults } from './deploy-faults.js'
 import { type MemberChange, memberChanges } from './member-changes.js'
 import { type Problem, problem } from './problem.js'
 
-type DeployAsked = { readonly [Plural in Noun['plural']]?: readonly DeployedMembers[] | undefined } & {
+type DeployAsked = { readonly [Plural in DeployedPlural]?: readonly DeployedMembers[] | undefined } & {
   readonly location_name: string
   readonly worker_url: string
   readonly worker_queue?: string | undefined
@@ -98,7 +98,7 @@ export async function planDeploy(
 }
 
 const readParts = (view: View | undefined, asked: DeployAsked): Promise<readonly DeployPart[]> =>
-  Promise.all(DEPLOYED_NOUNS.map(async (noun) => ({ noun, asked: asked[noun.plural] ?? [], current: await noun.entities(view) })))
+  Promise.all(DEPLOYED_NOUNS.map(async ([plural, noun]) => ({ noun, asked: asked[plural] ?? [], current: await noun.entities(view) })))
 
 type Completed = { readonly asked: DeployAsked; readonly parts: readonly DeployPart[]; readonly kept: KeptDefinitions | undefined }
 
@@ -115,8 +115,8 @@ function completed(asked: DeployAsked, current: readonly AssetDefinitionRow[], p
 }
 
 /** One member a noun, named as in a deploy. */
-const byNoun = <T>(entries: readonly (readonly [Noun, T])[]): Readonly<Record<Noun['plural'], T>> =>
-  Object.fromEntries(entries.map(([noun, value]) => [noun.plural, value])) as Record<Noun['plural'], T>
+const byNoun = <T>(entries: readonly (readonly [Noun, T])[]): Readonly<Record<DeployedPlural, T>> =>
+  Object.fromEntries(entries.map(([noun, value]) => [noun.plural, value])) as Record<DeployedPlural, T>
 
 const sortedByName = ({ noun, asked }: DeployPart): readonly [string, readonly DeployedMembers[]] => {
   const nameOf = (members: DeployedMembers) => members[noun.name_member] as string
@@ -127,7 +127,7 @@ type NounMatches = { readonly noun: Noun; readonly matches: Matches }
 
 function isEmpty(diff: DeployDiff): boolean {
   const { added, changed, removed, location } = diff
-  const ofNouns = DEPLOYED_NOUNS.flatMap(({ plural }) => [diff[plural].added, diff[plural].changed, diff[plural].removed])
+  const ofNouns = DEPLOYED_NOUNS.flatMap(([plural]) => [diff[plural].added, diff[plural].changed, diff[plural].removed])
   return [added, changed, removed, location, ...ofNouns].every(({ length }) => length === 0)
 }
 
@@ -242,5 +242,5 @@ function draftsOf(asked: DeployAsked, { diff, parts, matches, current, content_s
   ]
 }
 
-const countOf = (parts: readonly DeployPart[], plural: Noun['plural']): number =>
+const countOf = (parts: readonly DeployPart[], plural: DeployedPlural): number =>
   parts.find(({ noun }) => noun.plural === plural)?.asked.length ?? 0

@@ -5,7 +5,8 @@ import { compareText } from '../core/order.js'
 import type { FailedAttemptRow, TaskRow } from '../projections/run-table.js'
 import { isActive } from '../projections/state-machine.js'
 import type { Condition } from '../tables/table-files.js'
-import { findTask, type NotFound, notFound } from './found.js'
+import { findTask } from './found.js'
+import { type NotFound, notFound } from './not-found.js'
 import type { View } from './reader.js'
 
 /** As it is stored. */

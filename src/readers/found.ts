@@ -5,22 +5,9 @@ import { suggestion } from '../core/spelling.js'
 import type { AssetDefinitionRow, CodeLocationRow } from '../projections/asset-table.js'
 import type { RunRow, TaskRow } from '../projections/run-table.js'
 import { type AssetGraph, readAssetGraph } from './assets.js'
+import { type Found, missing, type NotFound, notFound } from './not-found.js'
 import { isPoolThere, type Pools, readPools } from './pools.js'
 import type { View } from './reader.js'
-import { SCHEDULE_READS, type Schedule } from './schedules.js'
-
-/** A `Problem` of commands without anything else to say. */
-export type NotFound = { readonly problem: 'not-found'; readonly detail: string; readonly faults?: never; readonly members?: never }
-/** With the view that it was found in. */
-export type Found<Thing> = Readonly<Thing> & { readonly view: View }
-
-export const notFound = (detail: string): NotFound => ({ problem: 'not-found', detail })
-
-/** `names`: what it may have been meant for; without one, the command that lists them is named. */
-export function missing(word: string, named: string, names: readonly string[] = []): NotFound {
-  const meant = suggestion(named, names) || ` \`servo ${word} list\` shows all.`
-  return notFound(`There is no ${word} ${named}.${meant} If it was made just now, ask again in a moment, or the API with fresh=true.`)
-}
 
 export async function findRun(view: View | undefined, run_id: string): Promise<Found<{ run: RunRow }> | NotFound> {
   const run = await view?.row('runs', [run_id])
@@ -34,15 +21,6 @@ export async function findTask(view: View | undefined, run_id: string, task_key:
 
 export const noTask = (run_id: string, task_key: string): NotFound =>
   notFound(`There is no task ${task_key} in run ${run_id}. A run has its tasks once it is planned.`)
-
-/** One that was removed too. */
-export async function findSchedule(view: View | undefined, id_or_name: string): Promise<Found<Schedule> | NotFound> {
-  const schedule = await SCHEDULE_READS.lookUp(view, id_or_name)
-  if (view !== undefined && schedule !== undefined) return { ...schedule, view }
-  const living = (await SCHEDULE_READS.readAll(view)).filter(({ state }) => state.status !== 'REMOVED')
-  const names = living.map(({ definition }) => definition.schedule_name)
-  return missing('schedule', id_or_name, names)
-}
 
 type FoundAsset = Found<{ definition: AssetDefinitionRow; graph: AssetGraph }>
 

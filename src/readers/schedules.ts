@@ -15,6 +15,7 @@ import type { View } from './reader.js'
 export type Schedule = Defined<'schedule_definitions', 'schedule_state'>
 
 export const SCHEDULE_READS = defineReads({
+  word: 'schedule',
   kind: 'SCHEDULE',
   definitions: 'schedule_definitions',
   states: 'schedule_state',

@@ -1,7 +1,7 @@
 // What a kind of entity (schedules; sensors and backfills come next) plugs into the kit of entity loops. The kit appends commands,
 // asks for turns, words outcomes, and starts, pokes and repairs loops; a kind says what its entities are and reads.
 //
-// A new kind: an object of this type beside schedule.ts, its line in kinds.ts, its activity in calls.ts, a declaration of its loop in
+// A new kind: an object of this type beside schedule.ts, its line and its activity in kinds.ts, a declaration of its loop in
 // src/workflows.
 
 import type { RunDeps } from '../../commands/run-request.js'

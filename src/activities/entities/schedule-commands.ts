@@ -13,9 +13,8 @@ import { cutText } from '../../core/text.js'
 import { instantMs } from '../../core/time.js'
 import type { Draft } from '../../events/draft.js'
 import type { ScheduleTickRow } from '../../projections/schedule-table.js'
-import { findSchedule } from '../../readers/found.js'
 import type { View } from '../../readers/reader.js'
-import { readRunsOfTicks } from '../../readers/schedules.js'
+import { readRunsOfTicks, SCHEDULE_READS } from '../../readers/schedules.js'
 import type { Outcome } from '../../readers/wait.js'
 import type { CommandAnswer, ScheduleCommand, StatusCommand, TriggerCommand } from '../../workflows/contract.js'
 import type { AppendDeps, Appended } from './kind.js'
@@ -53,7 +52,7 @@ async function appendTrigger(
   const tick_id = manualTickId(schedule_id, request_id)
   const known = await view?.row('schedule_ticks', [schedule_id, tick_id])
   const request = { partition, instant, requested_by: nameOf(requested_by), reason: reasonOf(reason) }
-  const found = await findSchedule(view, schedule_id)
+  const found = await SCHEDULE_READS.find(view, schedule_id)
   const planned = isProblem(found) ? found : await planScheduleTrigger(deps, found, request, { request_id, now: submit.appender.now() })
   if (known !== undefined)
     return isProblem(planned) || isSameTick(planned, request, known) ? { pending: undefined } : usedBefore(request_id)

@@ -26,11 +26,11 @@ const readModule = async (path: string): Promise<DeploySource> => sourceOf(await
 
 /** JSON, so that another process can be told. */
 export function sourceOf(location: CodeLocation): DeploySource {
-  const { location_name, assets, schedules } = describeLocation(location)
+  const { location_name, content_sha256: _hash, assets, ...lists } = describeLocation(location)
   // Frozen, and of the same shape: the API's own schema judges it.
   const definitions = assets.map(({ definition }) => definition) as unknown as DeployAsked['assets']
-  const timed = schedules as unknown as NonNullable<DeployAsked['schedules']>
-  return { location_name, members: { sdk: 'typescript', assets: definitions, ...(timed.length === 0 ? {} : { schedules: timed }) } }
+  const others = Object.fromEntries(Object.entries(lists).filter(([, members]) => members.length > 0)) as Partial<DeployAsked>
+  return { location_name, members: { sdk: 'typescript', assets: definitions, ...others } }
 }
 
 const EXAMPLE = '{"location_name": "shop", "worker_url": "http://worker:7801", "assets": [{"asset_key": "shop.orders", "deps": []}]}'

@@ -1,13 +1,13 @@
 // `servo schedule dry-run`: what a schedule would decide at an instant. Nothing is kept of it.
 
 import type { Command } from 'commander'
-import type { ScheduleDryRun } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseInstant } from '../arguments.js'
 import { counted, note, printJson, printLine, printTable } from '../local/print.js'
 import { localText } from '../moments.js'
 import { partitionsText } from '../run/list.js'
 import { paintedState } from '../screen.js'
+import type { ScheduleDryRun } from './answers.js'
 import { fireText, localWords, reasonsText, SCHEDULE_WORDS, schedulePath } from './words.js'
 
 type Options = ApiOptions & { readonly at?: number }

@@ -2,12 +2,12 @@
 
 import type { Command } from 'commander'
 import { SCHEDULE_STATUSES } from '../../api/contract/schedule.js'
-import type { Schedule } from '../answers.js'
 import { type ApiOptions, type Around, listed, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseOneOf } from '../arguments.js'
 import { note, printJson, printTable } from '../local/print.js'
 import { noteOverdueTurn } from '../overdue-note.js'
 import { paintedState } from '../screen.js'
+import type { Schedule } from './answers.js'
 import { fireText, lastTickText, statusText } from './words.js'
 
 type Options = ApiOptions & {

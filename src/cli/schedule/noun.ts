@@ -1,8 +1,8 @@
 // Schedules, as a noun that is defined (cli/definition).
 
-import type { Schedule } from '../answers.js'
 import type { NounCommands } from '../definition/noun.js'
 import { printLine } from '../local/print.js'
+import type { Schedule } from './answers.js'
 import { definitionIn, withDefinition } from './definition.js'
 import { fireText, schedulePath } from './words.js'
 

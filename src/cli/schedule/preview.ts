@@ -4,12 +4,12 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { cronWarnings, firstTicks, openScheduleTicks } from '../../core/cron/schedule-ticks.js'
 import { PREVIEWED_FIRES_MAX } from '../../core/limits.js'
 import { zonedText } from '../../core/zoned-text.js'
-import type { ScheduleFires } from '../answers.js'
 import { type ApiOptions, type Around, sessionOf, withApi, withExample } from '../api-command.js'
 import { collect, parseCount, parseInstant } from '../arguments.js'
 import { UsageError } from '../exit-code.js'
 import { note, printJson, printTable } from '../local/print.js'
 import { agoText } from '../moments.js'
+import type { ScheduleFires } from './answers.js'
 import { SCHEDULE_WORDS, schedulePath } from './words.js'
 
 type Asked = { readonly cron: readonly string[]; readonly timezone: string; readonly from_ms: number; readonly count: number }

@@ -1,12 +1,12 @@
 // `servo schedule show`: one schedule, when it fires, and how its last ticks went.
 
 import type { Command } from 'commander'
-import type { Schedule, ScheduleFires, ScheduleTick } from '../answers.js'
 import { type ApiOptions, type Around, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { printJson, printLine } from '../local/print.js'
 import { momentText } from '../moments.js'
 import { noteOverdueTurn } from '../overdue-note.js'
 import { paintedState } from '../screen.js'
+import type { Schedule, ScheduleFires, ScheduleTick } from './answers.js'
 import { fireText, lastTickText, SCHEDULE_WORDS, schedulePath, statusText } from './words.js'
 
 export function addShowCommand(group: Command, around: Around): void {

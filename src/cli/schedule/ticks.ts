@@ -3,7 +3,6 @@
 import type { Command } from 'commander'
 import { TICK_STATUSES } from '../../api/contract/schedule.js'
 import { TICK_KINDS } from '../../api/contract/schedule-tick.js'
-import type { Schedule, ScheduleTick } from '../answers.js'
 import { type ApiOptions, type Around, listed, type Session, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseCount, parseDuration, parseInstant, parseOneOf } from '../arguments.js'
 import { FailedError, UsageError } from '../exit-code.js'
@@ -12,6 +11,7 @@ import { delayText, durationText } from '../moments.js'
 import { partitionsText } from '../run/list.js'
 import { paintedState } from '../screen.js'
 import { createPatience, type Interruptible, untilInterrupted } from '../watching.js'
+import type { Schedule, ScheduleTick } from './answers.js'
 import { fireText, localWords, SCHEDULE_WORDS, schedulePath, statusText, tickSaying } from './words.js'
 
 type Options = ApiOptions & {

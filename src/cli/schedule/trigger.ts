@@ -3,13 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Command } from 'commander'
 import type { CommandOptions } from '../accepted.js'
-import type { ScheduleTriggered } from '../answers.js'
 import { type Around, sessionOf, withApi, withExample } from '../api-command.js'
 import { parseInstant } from '../arguments.js'
 import { commandedBy, withCommanded } from '../commanded.js'
 import { counted, note, printJson, printLine } from '../local/print.js'
 import { assertTaken } from '../outcome.js'
 import { watchAccepted } from '../run/watch.js'
+import type { ScheduleTriggered } from './answers.js'
 import { SCHEDULE_WORDS, schedulePath } from './words.js'
 
 type Options = CommandOptions & { readonly partition?: string; readonly instant?: number; readonly requestKey?: string }

@@ -1,7 +1,7 @@
 // Schedules and ticks as people read them. Instants are those of the schedule's own zone: its cron is written in them. Pure.
 
-import type { Schedule, ScheduleTick } from '../answers.js'
 import { agoText, delayText } from '../moments.js'
+import type { Schedule, ScheduleTick } from './answers.js'
 
 export const SCHEDULE_WORDS = 'the name of a schedule, or its id'
 

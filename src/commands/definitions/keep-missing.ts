@@ -5,10 +5,10 @@ import { compareText } from '../../core/order.js'
 import type { AssetDefinition } from '../../events/asset.js'
 import type { AssetDefinitionRow } from '../../projections/asset-table.js'
 import { type DeployedMembers, type DeployPart, matchDefinitions, missingMembers } from './deployed.js'
-import type { Noun } from './noun.js'
+import type { DeployedPlural } from './nouns.js'
 
 /** Names of the definitions that the deploy did not contain. */
-export type KeptDefinitions = { readonly assets: readonly string[] } & { readonly [Plural in Noun['plural']]: readonly string[] }
+export type KeptDefinitions = { readonly assets: readonly string[] } & { readonly [Plural in DeployedPlural]: readonly string[] }
 
 /** The assets of the deploy, and those that the location had and the deploy does not contain. */
 export function withMissingAssets(asked: readonly AssetDefinition[], current: readonly AssetDefinitionRow[]) {

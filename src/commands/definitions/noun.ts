@@ -5,7 +5,7 @@
 import { type DefinedWord, definitionHash } from '../../core/keys.js'
 import type { DefinitionOf, Fields } from '../../events/fields.js'
 import type { AssetGraph } from '../../readers/assets.js'
-import type { NotFound } from '../../readers/found.js'
+import type { NotFound } from '../../readers/not-found.js'
 import type { View } from '../../readers/reader.js'
 import type { Fault } from '../problem.js'
 
@@ -34,7 +34,7 @@ export type NounOf<F extends Fields, D> = {
   /** What the types of its events begin with. */
   readonly event_label: string
   /** Its member in a deploy. */
-  readonly plural: 'schedules'
+  readonly plural: string
   readonly id_member: string
   readonly name_member: string
   readonly fields: F

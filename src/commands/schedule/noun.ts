@@ -2,7 +2,6 @@
 
 import { definitionIn } from '../../events/fields.js'
 import { SCHEDULE_FIELDS, type ScheduleDefinition } from '../../events/schedule-definition.js'
-import { findSchedule } from '../../readers/found.js'
 import { SCHEDULE_READS, type Schedule } from '../../readers/schedules.js'
 import { type StatusRequest, statusDraft } from '../definitions/drafts.js'
 import { defineNoun, type Entity } from '../definitions/noun.js'
@@ -35,7 +34,7 @@ export const SCHEDULE_NOUN = defineNoun<typeof SCHEDULE_FIELDS>({
   fields: SCHEDULE_FIELDS,
   entities: async (view) => (await SCHEDULE_READS.readAll(view)).map(scheduleEntity),
   async find(view, id_or_name) {
-    const found = await findSchedule(view, id_or_name)
+    const found = await SCHEDULE_READS.find(view, id_or_name)
     return isProblem(found) ? found : scheduleEntity(found)
   },
   faults: scheduleFaults,

@@ -12,7 +12,7 @@ import { type RequestDraft, triggerBatch } from '../../projections/run-request.j
 import { type AskedRun, isTickFault, openTick, requestRunOfTick, type TickAssets, type TickFault } from '../../projections/tick-request.js'
 import { createTickRoom, tooManyRuns } from '../../projections/tick-room.js'
 import { type AssetGraph, readAssetGraph } from '../../readers/assets.js'
-import type { Found } from '../../readers/found.js'
+import type { Found } from '../../readers/not-found.js'
 import type { Schedule } from '../../readers/schedules.js'
 import { type By, by } from '../by.js'
 import { removedProblem } from '../definitions/blocked.js'

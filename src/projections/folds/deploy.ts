@@ -1,28 +1,28 @@
 // A deploy is taken as a whole or not at all, so all of its parts are judged before any of them is folded. Each noun judges its own.
 
 import type { EventOf, LedgerEvent } from '../../events/event.js'
-import { assetJudge, locationVersion, staleLocation } from '../asset.js'
-import { definitionJudge } from '../definitions.js'
+import { locationVersion, staleLocation } from '../asset.js'
 import { type Refusal, refusal } from '../outcome.js'
-import { SCHEDULE_DEFINITION } from '../schedule.js'
 import type { WorkingSet } from '../working-set.js'
 import type { BatchJudge, DeployedLocations, DeployJudge } from './event-fold.js'
 
-const JUDGES: readonly DeployJudge[] = [assetJudge, definitionJudge(SCHEDULE_DEFINITION)]
-
-export const DEPLOY_JUDGE: BatchJudge = {
+export const deployJudge = (nouns: readonly DeployJudge[]): BatchJudge => ({
   types: new Set(['CodeLocationDeployed'] as const),
   judge(rows, batch) {
-    const faults = faultsOf(rows, batch)
+    const faults = faultsOf(nouns, rows, batch)
     return faults.size === 0 ? undefined : (_event, index) => faults.get(index) ?? refusal('TRIGGER_NOT_APPLIED')
   },
-}
+})
 
 /** By their place in the batch. */
-function faultsOf(rows: WorkingSet, batch: readonly (LedgerEvent | undefined)[]): ReadonlyMap<number, Refusal> {
+function faultsOf(
+  nouns: readonly DeployJudge[],
+  rows: WorkingSet,
+  batch: readonly (LedgerEvent | undefined)[],
+): ReadonlyMap<number, Refusal> {
   const faults = new Map<number, Refusal>()
   const locations = locationJudge(rows)
-  const judges = [locations, ...JUDGES.map((judgeOf) => judgeOf(rows, locations))]
+  const judges = [locations, ...nouns.map((judgeOf) => judgeOf(rows, locations))]
   for (const [index, event] of batch.entries()) {
     if (event === undefined) continue
     for (const { judge } of judges) {

@@ -1,8 +1,11 @@
-// Every event's part in the fold, by type.
+// Every event's part in the fold, by type; and who judges a batch before any part of it is folded.
 
 import type { EventType, LedgerEvent } from '../../events/event.js'
+import { assetJudge } from '../asset.js'
+import { definitionJudge } from '../definitions.js'
+import { SCHEDULE_DEFINITION } from '../schedule.js'
 import { ASSET_FOLDS } from './asset.js'
-import { DEPLOY_JUDGE } from './deploy.js'
+import { deployJudge } from './deploy.js'
 import type { BatchJudge, EventFold, FoldsOf } from './event-fold.js'
 import { RETENTION_FOLDS } from './retention.js'
 import { PLAN_JUDGE, RUN_FOLDS } from './run.js'
@@ -16,4 +19,4 @@ export const foldOf = ({ event_type }: { readonly event_type: EventType }): Even
   FOLDS[event_type] as unknown as EventFold<LedgerEvent>
 
 /** In the order in which they are asked. */
-export const BATCH_JUDGES: readonly BatchJudge[] = [DEPLOY_JUDGE, PLAN_JUDGE]
+export const BATCH_JUDGES: readonly BatchJudge[] = [deployJudge([assetJudge, definitionJudge(SCHEDULE_DEFINITION)]), PLAN_JUDGE]

@@ -1,6 +1,6 @@
 // What explainers are given, and what they answer.
 
-import type { NotFound } from '../found.js'
+import type { NotFound } from '../not-found.js'
 import type { View } from '../reader.js'
 import type { WorkerState } from './worker.js'
 

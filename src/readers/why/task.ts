@@ -1,6 +1,6 @@
 // Why a task is not running: its rows, then what its worker says, where it waits for that.
 
-import type { NotFound } from '../found.js'
+import type { NotFound } from '../not-found.js'
 import type { View } from '../reader.js'
 import type { Around, Explanation } from './explanation.js'
 import { loadWhy } from './load.js'
