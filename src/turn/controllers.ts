@@ -12,7 +12,7 @@ export function createReconcile({ secret }: { readonly secret: Secret }): Reconc
   return {
     decide(state) {
       const identity = { secret_key_id, attemptIdOf, runIdOf: runId.bind(undefined, secret, state.scope) }
-      return EVERY_NOUN.flatMap(([, noun]) => noun.reconcile(state, identity))
+      return EVERY_NOUN.flatMap(([, noun]) => noun.reconcile?.(state, identity) ?? [])
     },
     wakeAt,
   }

@@ -61,7 +61,7 @@ async function world(cron = '0 * * * *', { has_names = false } = {}) {
     remove,
     stopWithPoke,
     listeners,
-    pass: () => api.passSeconds(HOUR_MS / 1_000),
+    pass: (duration_ms = HOUR_MS) => api.passSeconds(duration_ms / 1_000),
     ticks,
     said: () => ({ pokes, turns }),
   }
@@ -129,7 +129,11 @@ test('an answer carries the settings of the loop, and names the run that called'
 })
 
 test('the timer of a loop whose schedule fires often says how often it looks', async () => {
-  const { call, turn } = await world('* * * * *')
+  const { call, turn, pass } = await world('* * * * *')
+  await turn()
+  // Until then the page has no tick: it looks after the first one.
+  expect((await call()).timer).toMatch(/^next fire /)
+  pass(MINUTE_MS)
   await turn()
   const { timer, wake_in_ms, settings } = await call()
   expect(timer).toMatch(/^looks every 10 min: next fire \d+ \w+ [\d:]+ UTC$/)

@@ -59,6 +59,8 @@ export type EntityDescription = {
   readonly is_first_definition: boolean
   /** Its rows change by the clock alone, of which the loop's own timer takes care. */
   readonly is_ticking: boolean
+  /** Something of it was decided before. */
+  readonly has_fired: boolean
 }
 
 export type EntityStanding = {

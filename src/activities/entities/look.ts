@@ -79,15 +79,16 @@ export function createEntityLook<Entity, Command extends EntityCommand>(deps: Lo
     }
     const due = kind.dueAt(entity)
     const [first] = due
+    const { name, has_fired } = kind.describe(entity)
     const now = submit.appender.now()
     const standing = await kind.report(entity, view, now)
     return {
       sequence,
-      wake_in_ms: wakeInMs(entity_id, due, { now, count: await kind.count(view) }),
+      wake_in_ms: wakeInMs(entity_id, due, { now, count: await kind.count(view), has_fired }),
       next_fire_at: first === undefined ? null : instantText(first),
       ...standing,
-      timer: firesOften(due) ? `${OFTEN_TIMER}: ${standing.timer}` : standing.timer,
-      ...(deps.has_names === true ? { name: kind.describe(entity).name } : {}),
+      timer: has_fired && firesOften(due) ? `${OFTEN_TIMER}: ${standing.timer}` : standing.timer,
+      ...(deps.has_names === true ? { name } : {}),
       settings: { ...settings, next_fire_slack_ms: nextFireSlackMs(due) },
     }
   }

@@ -47,6 +47,7 @@ function describeSchedule({ definition, state }: Schedule): EntityDescription {
     defined_in: row_version,
     is_first_definition: definition_version === 1,
     is_ticking: state.status === 'ACTIVE',
+    has_fired: state.last_scheduled_for !== null,
   }
 }
 

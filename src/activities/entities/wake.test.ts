@@ -3,7 +3,7 @@ import { HOUR_MS, MINUTE_MS, SECOND_MS } from '../../core/time.js'
 import { firesOften, nextFireSlackMs, wakeInMs } from './wake.js'
 
 const NOW = Date.UTC(2025, 0, 15, 10)
-const wake = (due: readonly number[], count = 1) => wakeInMs('an entity', due, { now: NOW, count })
+const wake = (due: readonly number[], count = 1) => wakeInMs('an entity', due, { now: NOW, count, has_fired: true })
 
 test('a loop looks two seconds after what is due, and a little later where there are many', () => {
   const due = [NOW + MINUTE_MS, NOW + HOUR_MS]
@@ -23,6 +23,11 @@ test('a loop whose entity fires more often than every five minutes looks every t
   const everyFive = [NOW + 5 * MINUTE_MS, NOW + 10 * MINUTE_MS]
   expect([firesOften(everyFive), nextFireSlackMs(everyFive)]).toEqual([false, 0])
   expect(wake(everyFive)).toBeLessThan(6 * MINUTE_MS)
+})
+
+test('a loop whose entity has never fired looks after its first fire, however often it will', () => {
+  const minutely = [NOW + MINUTE_MS, NOW + 2 * MINUTE_MS]
+  expect(wakeInMs('an entity', minutely, { now: NOW, count: 1, has_fired: false })).toBeLessThan(MINUTE_MS + 3 * SECOND_MS)
 })
 
 test('a loop that waits for nothing, or for something far away, looks within six hours', () => {

@@ -22,10 +22,12 @@ type Moment = {
   readonly now: number
   /** Entities of the kind in the workspace. */
   readonly count: number
+  /** The page has its first fire: until then its next look is after it. */
+  readonly has_fired: boolean
 }
 
 /** After the turn that is due then, one loop after the other; of an entity that fires often, every few minutes. */
-export function wakeInMs(entity_id: string, due: readonly number[], { now, count }: Moment): number {
+export function wakeInMs(entity_id: string, due: readonly number[], { now, count, has_fired }: Moment): number {
   const share = sha256Words(entity_id).first / 2 ** 32
   const spread = share * Math.min(ENTITY_LOOK_SPREAD_MS_MAX, count * ENTITY_LOOK_APART_MS)
   // The upper half of it: loops that wait for nothing do not look at the same time either.
@@ -33,5 +35,5 @@ export function wakeInMs(entity_id: string, due: readonly number[], { now, count
   const [first] = due
   if (first === undefined) return Math.round(longest)
   const after_fire = first - now + ENTITY_LOOK_AFTER_MS + spread
-  return Math.round(Math.min(longest, firesOften(due) ? Math.max(ENTITY_LOOK_OFTEN_MS + spread, after_fire) : after_fire))
+  return Math.round(Math.min(longest, has_fired && firesOften(due) ? Math.max(ENTITY_LOOK_OFTEN_MS + spread, after_fire) : after_fire))
 }

@@ -8,6 +8,7 @@ import { type Change, type Planned, planChange, planCreate, planRemove } from '.
 import type { StatusRequest } from '../../commands/definitions/drafts.js'
 import type { Definition, Entity, Noun } from '../../commands/definitions/noun.js'
 import { planStatus } from '../../commands/definitions/status.js'
+import { unfoldable } from '../../commands/foldable.js'
 import { isProblem, type Problem } from '../../commands/problem.js'
 import { definitionIn, patchedDefinition } from '../../events/fields.js'
 import type { View } from '../../readers/reader.js'
@@ -181,7 +182,10 @@ async function claimedCommand(
 ): Promise<Claimed> {
   return orRefuse(
     await submitClaimed(deps, claim, request, async (request_id): Promise<Plan | Problem> => {
-      const made = await planned(deps, (view) => plan(view, request_id))
+      const made = await planned(deps, async (view) => {
+        const inView = await plan(view, request_id)
+        return isProblem(inView) ? inView : (unfoldable(view, inView.drafts) ?? inView)
+      })
       if (isProblem(made)) return made
       const { drafts, id, name, warnings } = made
       const about = { [id_member]: id, [name_member]: name, ...(warnings.length === 0 ? {} : { warnings }) }

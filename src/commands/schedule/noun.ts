@@ -3,7 +3,6 @@
 import { definitionIn } from '../../events/fields.js'
 import { SCHEDULE_FIELDS, type ScheduleDefinition } from '../../events/schedule-definition.js'
 import { SCHEDULE_READS, type Schedule } from '../../readers/schedules.js'
-import { type StatusRequest, statusDraft } from '../definitions/drafts.js'
 import { defineNoun, type Entity } from '../definitions/noun.js'
 import { isProblem } from '../problem.js'
 import { scheduleFaults, scheduleWarnings } from './definition.js'
@@ -45,6 +44,3 @@ export const SCHEDULE_NOUN = defineNoun<typeof SCHEDULE_FIELDS>({
     resumed: 'fire again',
   },
 })
-
-export const scheduleStatusDraft = (schedule_id: string, asked: StatusRequest, request_id: string) =>
-  statusDraft(SCHEDULE_NOUN, schedule_id, asked, request_id)

@@ -7,7 +7,7 @@ import type { Decision, Identity, Needs, ReconcileState } from '../decision.js'
 
 export type Noun = {
   /** What is to be decided now. */
-  readonly reconcile: (state: ReconcileState, identity: Identity) => readonly Decision[]
+  readonly reconcile?: (state: ReconcileState, identity: Identity) => readonly Decision[]
   /** Rows and lists that `reconcile` reads and memory does not hold. Asked again when they are there, until nothing is missing. */
   readonly needs?: (rows: WorkingSet) => Needs
   /** The earliest instant after now at which something is due without any event; infinity: there is none. It counts instants that
