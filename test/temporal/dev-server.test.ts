@@ -10,7 +10,7 @@ import { Client, Connection } from '@temporalio/client'
 import { UsageError } from '../../src/cli/exit-code.js'
 import { refuseMissingTemporal } from '../../src/cli/local/dev/temporal.js'
 import { startDevServer } from '../../src/cli/local/temporal-server.js'
-import { SEARCH_ATTRIBUTES, taskQueues, workflowId } from '../../src/core/names.js'
+import { ALL_SEARCH_ATTRIBUTES, taskQueues, workflowId } from '../../src/core/names.js'
 import { freePort } from '../fixtures/free-port.js'
 import { withTemporal } from '../fixtures/temporal.js'
 import { startOnFreePort, temporalProgram } from '../fixtures/temporal-program.js'
@@ -50,7 +50,7 @@ describe('a server that is there', () => {
     expect([namespace, namespaceInfo?.name]).toEqual(['servo', 'servo'])
     const { customAttributes } = await connection.operatorService.listSearchAttributes({ namespace })
     expect(customAttributes).toEqual(
-      Object.fromEntries(Object.entries(SEARCH_ATTRIBUTES).map(([name, type]) => [name, { Keyword: 2, Datetime: 6 }[type]])),
+      Object.fromEntries(Object.entries(ALL_SEARCH_ATTRIBUTES).map(([name, type]) => [name, { Keyword: 2, Datetime: 6 }[type]])),
     )
     const id = workflowId({ tenant_id: 'acme', workspace_id: 'prod' }, 'schedule', 'daily')
     await client.workflow.start('nobodyPolls', {
